@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#pragma once
+
+// The subcommands of `lanewise`, one file each: topology.cpp holds add_topology, and so on. A
+// command throws lanewise::Error for bad input (exit status 2) or cli::Exit for another status.
+#include <CLI/CLI.hpp>
+
+namespace lanewise::cli {
+
+// Ends the program with this status and no message of its own.
+struct Exit {
+  int status = 0;
+};
+
+// The statuses every command uses: 2 is bad input, 1 anything that went wrong at run time.
+inline constexpr int exit_failure = 1;
+inline constexpr int exit_bad_input = 2;
+
+void add_version(CLI::App& app);
+
+}  // namespace lanewise::cli
