@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The subcommands of `lanewise-bench`, one file each. A command throws lanewise::Error where the
+// machine or the input cannot serve it (exit status 2) or bench::Exit for another status.
+#include <CLI/CLI.hpp>
+
+namespace lanewise::bench {
+
+// Ends the program with this status and no message of its own.
+struct Exit {
+  int status = 0;
+};
+
+inline constexpr int exit_failure = 1;       // a rank died or hung, a file could not be written
+inline constexpr int exit_bad_input = 2;     // wrong options, or no GPU, driver or NCCL
+inline constexpr int exit_wrong_result = 3;  // a sum was wrong
+inline constexpr int exit_slower = 4;        // --check never-worse: slower than stock
+
+void add_environment(CLI::App& app);
+
+}  // namespace lanewise::bench
