@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The plugin's policy: a measured rule where there is one, else the wave model, else no answer.
+// Remembers its answers per size and prices; the memory never changes an answer.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "lanewise/policy.hpp"
+#include "lanewise/policy_inputs.hpp"
+#include "lanewise/wave_policy.hpp"
+
+namespace lanewise {
+
+class CompositePolicy final : public Policy {
+ public:
+  explicit CompositePolicy(const PolicyInputs& inputs);
+
+  [[nodiscard]] std::optional<Decision> decide(const Query& query,
+                                               const CostTable& table) noexcept override;
+  // The same answer without the memory.
+  [[nodiscard]] std::optional<Decision> answer(const Query& query, const CostTable& table) noexcept;
+  [[nodiscard]] const WavePolicy& model() const noexcept { return model_; }
+
+ private:
+  [[nodiscard]] std::optional<Decision> measured(const Query& query,
+                                                 const CostTable& table) const noexcept;
+
+  PolicyInputs inputs_;
+  WavePolicy model_;
+};
+
+}  // namespace lanewise
