@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "context.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "host/nccl_library.hpp"
+#include "host/settings.hpp"
+#include "lanewise/version.hpp"
+#include "translate.hpp"
+
+namespace lanewise::plugin {
+namespace {
+
+int to_int(std::size_t count) noexcept {
+  constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  return static_cast<int>(std::min(count, largest));
+}
+
+NcclRelease find_release(const Opening& opening) {
+  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
+  return library ? library->release : opening.first_release;
+}
+
+// Empty where the communicator is one that Lanewise can serve.
+std::string_view find_inert_reason(const Opening& opening, const host::Settings& settings) {
+  if (settings.mode == host::Mode::off) return "LANEWISE_MODE=off";
+  if (opening.ranks < 2) return "one rank";
+  if (opening.nodes != 1) return "several nodes";
+  return {};
+}
+
+}  // namespace
+
+Context::Context(const Opening& opening) noexcept : opening_(opening) {}
+
+void Context::prepare() {
+  const auto environment = host::read_process_environment();
+  const auto settings = host::parse_settings(environment);
+  log_.emplace(
+      host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
+  is_traced_ = log_->is_enabled(host::LogLevel::trace);
+  release_ = find_release(opening_);
+  inert_reason_ = find_inert_reason(opening_, settings);
+  may_write_ = settings.mode == host::Mode::apply;
+  log_->write(host::LogLevel::info, describe());
+}
+
+std::string Context::describe() const {
+  std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) + ", " +
+                     std::to_string(opening_.ranks) + " ranks, ";
+  if (!inert_reason_.empty()) return line + "inert: " + inert_reason_;
+  return line + "choices from " + (policy_ == nullptr ? "nothing yet" : "the wave model");
+}
+
+std::optional<Decision> Context::decide(const Query& query, const CostTable& table,
+                                        const std::optional<ControlState>& control) noexcept {
+  if (query.collective != Collective::all_reduce || query.nodes != 1 || query.ranks < 2) {
+    return std::nullopt;
+  }
+  if (control && control->arm == Arm::stock) return std::nullopt;
+  if (control && control->forced) return Decision{*control->forced, Source::forced};
+  if (policy_ == nullptr) return std::nullopt;
+  return policy_->decide(query, table);
+}
+
+Outcome Context::write(const Choice& choice, CostTable& table,
+                       const Outputs& outputs) const noexcept {
+  if (choice.channels < 0 || choice.channels > release_.max_channels()) {
+    return Outcome::left_to_nccl;
+  }
+  if (outputs.algorithm != nullptr && outputs.protocol != nullptr) {
+    *outputs.algorithm = to_nccl(choice.algorithm);
+    *outputs.protocol = to_nccl(choice.protocol);
+  } else if (!table.prefer(choice.algorithm, choice.protocol)) {
+    return Outcome::left_to_nccl;
+  }
+  if (choice.channels > 0 && outputs.channels != nullptr) *outputs.channels = choice.channels;
+  return Outcome::applied;
+}
+
+Outcome Context::settle(const std::optional<Decision>& decision,
+                        const std::optional<ControlState>& control, CostTable& table,
+                        const Outputs& outputs) const noexcept {
+  if (!decision || (control && control->arm != Arm::settings)) return Outcome::left_to_nccl;
+  if (!may_write_ && decision->source != Source::forced) return Outcome::left_to_nccl;
+  return write(decision->choice, table, outputs);
+}
+
+void Context::trace(const Query& query, const std::optional<Decision>& decision,
+                    Outcome outcome) const noexcept {
+  std::array<char, 160> line{};
+  const char* verb = outcome == Outcome::applied ? "applied" : "not applied";
+  if (decision) {
+    const auto& choice = decision->choice;
+    std::snprintf(
+        line.data(), line.size(), "lanewise: collective %d of %zu bytes: %s/%s/%d by %s, %s",
+        to_nccl(query.collective), query.bytes, name_of(choice.algorithm).data(),
+        name_of(choice.protocol).data(), choice.channels, name_of(decision->source).data(), verb);
+  } else {
+    std::snprintf(line.data(), line.size(), "lanewise: collective %d of %zu bytes: NCCL's choice",
+                  to_nccl(query.collective), query.bytes);
+  }
+  log_->write(host::LogLevel::trace, line.data());
+}
+
+void Context::answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
+  const auto collective = to_collective(call.function);
+  if (!collective) return;
+  const Query query{*collective, call.bytes, to_int(opening_.ranks), to_int(opening_.nodes),
+                    call.pipe_ops};
+  const auto control = read_control();
+  const bool is_watched = control && control->is_watched;
+  // Asked first: writing changes what the table shows.
+  const auto stock = is_watched ? table.stock_pick() : std::nullopt;
+  const auto decision = decide(query, table, control);
+  const Outcome outcome = settle(decision, control, table, outputs);
+  if (is_watched) {
+    record_answer(query, decision ? decision->choice : stock,
+                  decision ? decision->source : Source::none, outcome);
+  }
+  if (is_traced_) trace(query, decision, outcome);
+}
+
+void open_context(void** context, const Opening& opening) {
+  if (context == nullptr) return;
+  *context = nullptr;
+  auto owner = std::make_unique<Context>(opening);
+  Context& opened = *owner;
+  *context = owner.release();
+  opened.prepare();
+}
+
+void answer(void* context, const Call& call, CostTable table, const Outputs& outputs) noexcept {
+  if (context != nullptr) static_cast<Context*>(context)->answer(call, table, outputs);
+}
+
+void close_context(void* context) noexcept {
+  const std::unique_ptr<Context> owner(static_cast<Context*>(context));
+}
+
+}  // namespace lanewise::plugin

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What the plugin keeps for one communicator, the same for every ABI version. Adapters open it in
+// init, ask it in getCollInfo and close it in destroy or finalize.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "control.hpp"
+#include "host/log.hpp"
+#include "lanewise/cost_table.hpp"
+#include "lanewise/nccl_release.hpp"
+#include "lanewise/policy.hpp"
+#include "nccl_abi.hpp"
+
+namespace lanewise::plugin {
+
+// What init is told. `communicator` is the same on all ranks, and known from tuner v5 on.
+struct Opening {
+  std::size_t ranks = 0;
+  std::size_t nodes = 0;
+  abi::DebugLogger logger = nullptr;
+  std::optional<std::uint64_t> communicator;
+  NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
+};
+
+struct Call {
+  abi::Function function = 0;
+  std::size_t bytes = 0;
+  int pipe_ops = 1;
+};
+
+// Where an answer goes: a zero price in the table, or through v2 (no table) the two indices.
+struct Outputs {
+  int* algorithm = nullptr;
+  int* protocol = nullptr;
+  int* channels = nullptr;
+};
+
+class Context {
+ public:
+  // Inert until prepared.
+  explicit Context(const Opening& opening) noexcept;
+
+  // Everything slow. Throws Error for settings it does not take, and stays inert.
+  void prepare();
+
+  // Writes its answer, or nothing. Called by one thread at a time, as NCCL does.
+  void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept;
+
+ private:
+  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
+                                               const std::optional<ControlState>& control) noexcept;
+  [[nodiscard]] Outcome write(const Choice& choice, CostTable& table,
+                              const Outputs& outputs) const noexcept;
+
+  [[nodiscard]] Outcome settle(const std::optional<Decision>& decision,
+                               const std::optional<ControlState>& control, CostTable& table,
+                               const Outputs& outputs) const noexcept;
+  void trace(const Query& query, const std::optional<Decision>& decision,
+             Outcome outcome) const noexcept;
+
+  Opening opening_;
+  NcclRelease release_;
+  std::string inert_reason_ = "not prepared";  // empty: a policy decides
+  std::unique_ptr<Policy> policy_;
+  std::optional<host::Log> log_;
+  bool may_write_ = false;
+  bool is_traced_ = false;
+};
+
+// The three calls of every adapter. `context` is NCCL's opaque pointer and may be null.
+void open_context(void** context, const Opening& opening);
+void answer(void* context, const Call& call, CostTable table, const Outputs& outputs) noexcept;
+void close_context(void* context) noexcept;
+
+}  // namespace lanewise::plugin

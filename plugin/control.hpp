@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The plugin's side of lanewise/control.h: process-wide atomics that a bench in this process sets.
+#include <cstdint>
+#include <optional>
+
+#include "lanewise/choice.hpp"
+#include "lanewise/policy.hpp"
+
+namespace lanewise::plugin {
+
+enum class Arm : std::uint8_t { settings, stock, observe };
+
+struct ControlState {
+  Arm arm = Arm::settings;
+  std::optional<Choice> forced;
+  bool is_watched = false;
+};
+
+// Nullopt while nobody uses the interface: one relaxed load.
+[[nodiscard]] std::optional<ControlState> read_control() noexcept;
+
+enum class Outcome : std::uint8_t { left_to_nccl, applied };
+
+// `choice`: what was decided, else NCCL's own pick; none where no table shows that.
+void record_answer(const Query& query, const std::optional<Choice>& choice, Source source,
+                   Outcome outcome) noexcept;
+
+}  // namespace lanewise::plugin

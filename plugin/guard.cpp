@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <mutex>
+#include <string_view>
+
+#include "translate.hpp"
+
+namespace lanewise::plugin {
+namespace {
+
+// Causes that were reported, by hash. A process with more of them than this says no more.
+constexpr std::size_t max_causes = 16;
+constinit std::mutex causes_mutex;
+constinit std::array<std::size_t, max_causes> causes{};
+constinit std::size_t cause_count = 0;
+
+bool is_first(std::string_view cause) noexcept {
+  const std::size_t hash = std::hash<std::string_view>{}(cause);
+  const std::lock_guard lock(causes_mutex);
+  const auto* end = causes.begin() + cause_count;
+  if (std::find(causes.cbegin(), end, hash) != end || cause_count == max_causes) return false;
+  causes[cause_count++] = hash;
+  return true;
+}
+
+}  // namespace
+
+void warn_once(abi::DebugLogger logger, const char* cause) noexcept {
+  if (logger == nullptr || !is_first(cause)) return;
+  // A fixed buffer: the cause may be that there is no memory.
+  std::array<char, 512> line{};
+  std::snprintf(line.data(), line.size(), "lanewise: inert: %s", cause);
+  const auto callback = to_log_callback(logger);
+  callback.write(callback.state, host::LogLevel::warning, line.data());
+}
+
+}  // namespace lanewise::plugin

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The C boundary. Every exported function's body is one call of guarded(): whatever happens, NCCL
+// gets success, because it takes any error for fatal.
+#include <exception>
+#include <utility>
+
+#include "nccl_abi.hpp"
+
+namespace lanewise::plugin {
+
+// A warning through NCCL's logger (null: none), once a process for each cause.
+void warn_once(abi::DebugLogger logger, const char* cause) noexcept;
+
+template <typename Body>
+abi::Result guarded(abi::DebugLogger logger, Body&& body) noexcept {
+  try {
+    std::forward<Body>(body)();
+  } catch (const std::exception& error) {
+    warn_once(logger, error.what());
+  } catch (...) {
+    warn_once(logger, "unknown exception");
+  }
+  return abi::success;
+}
+
+}  // namespace lanewise::plugin

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Between NCCL's ints and our types, in both directions. Nothing else knows NCCL's numbers.
+#include <cstddef>
+#include <optional>
+
+#include "host/log.hpp"
+#include "lanewise/choice.hpp"
+#include "lanewise/collective.hpp"
+#include "lanewise/cost_table.hpp"
+#include "nccl_abi.hpp"
+
+namespace lanewise::plugin {
+
+// Nullopt for a function that no tuner is asked about.
+[[nodiscard]] std::optional<Collective> to_collective(abi::Function function) noexcept;
+[[nodiscard]] std::optional<Algorithm> to_algorithm(int algorithm) noexcept;
+[[nodiscard]] std::optional<Protocol> to_protocol(int protocol) noexcept;
+[[nodiscard]] int to_nccl(Collective collective) noexcept;
+[[nodiscard]] int to_nccl(Algorithm algorithm) noexcept;
+[[nodiscard]] int to_nccl(Protocol protocol) noexcept;
+
+// An empty table where NCCL gives no table or no sane dimensions.
+[[nodiscard]] CostTable to_cost_table(float** table, int algorithms, int protocols) noexcept;
+
+// Lines go to NCCL's log at INFO or WARN; without a logger there is no callback.
+[[nodiscard]] host::LogCallback to_log_callback(abi::DebugLogger logger) noexcept;
+
+}  // namespace lanewise::plugin

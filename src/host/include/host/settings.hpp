@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The LANEWISE_* variables: one table says which there are, and reading is all or nothing.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "host/log.hpp"
+#include "lanewise/profile.hpp"
+
+namespace lanewise::host {
+
+enum class Mode : std::uint8_t { apply, observe, off };
+[[nodiscard]] std::string_view name_of(Mode mode) noexcept;
+
+struct Settings {
+  Mode mode = Mode::apply;
+  std::string machine;  // a topology file; empty: this machine
+  LogLevel log_level = LogLevel::info;
+  std::string log_file;  // empty: none
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+struct SettingDescription {
+  std::string_view name;
+  std::string_view default_value;  // empty: not set
+  std::string_view meaning;        // one line for people
+};
+
+// Every setting there is, in the order in which people read them.
+[[nodiscard]] std::span<const SettingDescription> setting_descriptions() noexcept;
+
+// The LANEWISE_* and NCCL_* variables of this process, as they are now.
+[[nodiscard]] Environment read_process_environment();
+
+// An empty value counts as not set. Throws Error for a LANEWISE_* name that is not in the table
+// and for a value that its setting does not take.
+[[nodiscard]] Settings parse_settings(const Environment& environment);
+
+}  // namespace lanewise::host

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "host/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "lanewise/error.hpp"
+
+namespace lanewise::host {
+namespace {
+
+constexpr std::array<std::string_view, 3> mode_names = {"apply", "observe", "off"};
+
+[[noreturn]] void reject(std::string_view name, std::string_view value, std::string_view expected) {
+  throw Error(std::string(name) + "=" + std::string(value) + ": expected " + std::string(expected));
+}
+
+void set_mode(Settings& settings, std::string_view value) {
+  const auto* found = std::find(mode_names.begin(), mode_names.end(), value);
+  if (found == mode_names.end()) reject("LANEWISE_MODE", value, "apply, observe or off");
+  settings.mode = static_cast<Mode>(found - mode_names.begin());
+}
+
+void set_machine(Settings& settings, std::string_view value) { settings.machine = value; }
+
+void set_log_level(Settings& settings, std::string_view value) {
+  const auto level = parse_log_level(value);
+  if (!level) reject("LANEWISE_LOG", value, "trace, debug, info, warning, error or off");
+  settings.log_level = *level;
+}
+
+void set_log_file(Settings& settings, std::string_view value) { settings.log_file = value; }
+
+constexpr std::array descriptions = {
+    SettingDescription{"LANEWISE_MODE", "apply",
+                       "apply: change NCCL's choice; observe: decide and log only; off: inert"},
+    SettingDescription{"LANEWISE_MACHINE", "",
+                       "topology file to use instead of this machine's /sys"},
+    SettingDescription{"LANEWISE_LOG", "info", "trace, debug, info, warning, error or off"},
+    SettingDescription{"LANEWISE_LOG_FILE", "",
+                       "file that gets the log too; %p stands for the process id"},
+};
+
+using Setter = void (*)(Settings&, std::string_view);
+constexpr std::array<Setter, descriptions.size()> setters = {set_mode, set_machine, set_log_level,
+                                                             set_log_file};
+
+void set(Settings& settings, std::string_view name, std::string_view value) {
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    if (descriptions[i].name != name) continue;
+    if (!value.empty()) setters[i](settings, value);
+    return;
+  }
+  throw Error(std::string(name) + ": there is no such setting; `lanewise settings` lists them");
+}
+
+}  // namespace
+
+std::string_view name_of(Mode mode) noexcept { return mode_names[static_cast<std::size_t>(mode)]; }
+
+std::span<const SettingDescription> setting_descriptions() noexcept { return descriptions; }
+
+Environment read_process_environment() {
+  Environment variables;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view line(*entry);
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    if (!line.starts_with("LANEWISE_") && !line.starts_with("NCCL_")) continue;
+    variables.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return variables;
+}
+
+Settings parse_settings(const Environment& environment) {
+  Settings settings;
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with("LANEWISE_")) set(settings, name, value);
+  }
+  return settings;
+}
+
+}  // namespace lanewise::host
