@@ -13,7 +13,12 @@ constexpr NcclRelease first_release{2, 24, 3};
 abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
                  void** context) noexcept {
   return guarded(logger, [&] {
-    open_context(context, {ranks, nodes, logger, std::nullopt, first_release});
+    open_context(context, {.ranks = ranks,
+                           .nodes = nodes,
+                           .logger = logger,
+                           .communicator = std::nullopt,
+                           .prices = PriceAccess::with_table,
+                           .first_release = first_release});
   });
 }
 

@@ -13,7 +13,12 @@ constexpr NcclRelease first_release{2, 28, 3};
 abi::Result init(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,
                  abi::DebugLogger logger, abi::NvlDomainInfo*, abi::TunerConstants*) noexcept {
   return guarded(logger, [&] {
-    open_context(context, {ranks, nodes, logger, communicator, first_release});
+    open_context(context, {.ranks = ranks,
+                           .nodes = nodes,
+                           .logger = logger,
+                           .communicator = communicator,
+                           .prices = PriceAccess::with_table,
+                           .first_release = first_release});
   });
 }
 

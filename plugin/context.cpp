@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/nccl_environment.hpp"
 #include "host/nccl_library.hpp"
 #include "host/settings.hpp"
 #include "lanewise/version.hpp"
@@ -28,17 +29,28 @@ NcclRelease find_release(const Opening& opening) {
   return library ? library->release : opening.first_release;
 }
 
-// Empty where the communicator is one that Lanewise can serve.
-std::string_view find_inert_reason(const Opening& opening, const host::Settings& settings) {
+// Everything here is equal on all ranks: they have the same environment and files.
+PolicyInputs gather_inputs(const Opening& opening, const Environment& environment) {
+  PolicyInputs inputs;
+  inputs.ranks = to_int(opening.ranks);
+  inputs.nodes = to_int(opening.nodes);
+  inputs.release = find_release(opening);
+  inputs.limits = host::parse_nccl_limits(environment);
+  inputs.prices = opening.prices;
+  inputs.user_filter = host::find_user_filter(environment);
+  return inputs;
+}
+
+std::string find_inert_reason(const host::Settings& settings, const PolicyInputs& inputs) {
   if (settings.mode == host::Mode::off) return "LANEWISE_MODE=off";
-  if (opening.ranks < 2) return "one rank";
-  if (opening.nodes != 1) return "several nodes";
+  if (const auto reason = inert_reason(inputs)) return std::string(*reason);
   return {};
 }
 
 }  // namespace
 
-Context::Context(const Opening& opening) noexcept : opening_(opening) {}
+Context::Context(const Opening& opening) noexcept
+    : opening_(opening), release_(opening.first_release) {}
 
 void Context::prepare() {
   const auto environment = host::read_process_environment();
@@ -46,17 +58,19 @@ void Context::prepare() {
   log_.emplace(
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
   is_traced_ = log_->is_enabled(host::LogLevel::trace);
-  release_ = find_release(opening_);
-  inert_reason_ = find_inert_reason(opening_, settings);
   may_write_ = settings.mode == host::Mode::apply;
-  log_->write(host::LogLevel::info, describe());
+  const auto inputs = gather_inputs(opening_, environment);
+  release_ = inputs.release;
+  inert_reason_ = find_inert_reason(settings, inputs);
+  if (inert_reason_.empty()) policy_ = make_policy(inputs);
+  log_->write(host::LogLevel::info, describe(settings.mode));
 }
 
-std::string Context::describe() const {
-  std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) + ", " +
-                     std::to_string(opening_.ranks) + " ranks, ";
-  if (!inert_reason_.empty()) return line + "inert: " + inert_reason_;
-  return line + "choices from " + (policy_ == nullptr ? "nothing yet" : "the wave model");
+std::string Context::describe(host::Mode mode) const {
+  const std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) +
+                           ", " + std::to_string(opening_.ranks) + " ranks, ";
+  if (policy_ == nullptr) return line + "inert: " + inert_reason_;
+  return line + "choices from the wave model, " + std::string(name_of(mode));
 }
 
 std::optional<Decision> Context::decide(const Query& query, const CostTable& table,

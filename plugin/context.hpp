@@ -12,9 +12,11 @@
 
 #include "control.hpp"
 #include "host/log.hpp"
+#include "host/settings.hpp"
 #include "lanewise/cost_table.hpp"
 #include "lanewise/nccl_release.hpp"
 #include "lanewise/policy.hpp"
+#include "lanewise/policy_inputs.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -25,6 +27,7 @@ struct Opening {
   std::size_t nodes = 0;
   abi::DebugLogger logger = nullptr;
   std::optional<std::uint64_t> communicator;
+  PriceAccess prices = PriceAccess::with_table;
   NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
 };
 
@@ -53,7 +56,7 @@ class Context {
   void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept;
 
  private:
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] std::string describe(host::Mode mode) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
   [[nodiscard]] Outcome write(const Choice& choice, CostTable& table,
@@ -67,8 +70,8 @@ class Context {
 
   Opening opening_;
   NcclRelease release_;
-  std::string inert_reason_ = "not prepared";  // empty: a policy decides
-  std::unique_ptr<Policy> policy_;
+  std::string inert_reason_;
+  std::unique_ptr<Policy> policy_;  // null: inert
   std::optional<host::Log> log_;
   bool may_write_ = false;
   bool is_traced_ = false;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// NCCL's own variables, read as NCCL reads them: what they limit, and whether they filter choices.
+#include "lanewise/nccl_limits.hpp"
+#include "lanewise/policy_inputs.hpp"
+#include "lanewise/profile.hpp"
+
+namespace lanewise::host {
+
+// A value that NCCL would not take as a number, or a negative one, counts as not set, as in NCCL.
+[[nodiscard]] NcclLimits parse_nccl_limits(const Environment& environment);
+
+// Set where NCCL_ALGO or NCCL_PROTO has a value, whatever it says.
+[[nodiscard]] UserFilter find_user_filter(const Environment& environment);
+
+}  // namespace lanewise::host
