@@ -43,5 +43,8 @@ struct Choice {
 [[nodiscard]] std::optional<Protocol> parse_protocol(std::string_view word) noexcept;
 // "ring/ll/4"; "ring/ll" where the channels are NCCL's.
 [[nodiscard]] std::string to_string(const Choice& choice);
+// The inverse; channels 1 to 64 where given, as NCCL keeps them in 8 signed bits. Nullopt for
+// anything else, "ring/ll/0" and spaces included.
+[[nodiscard]] std::optional<Choice> parse_choice(std::string_view text) noexcept;
 
 }  // namespace lanewise

@@ -4,6 +4,7 @@
 #include "lanewise/choice.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 
 namespace lanewise {
@@ -12,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, algorithm_count> algorithm_names = {
     "tree", "ring", "collnetdirect", "collnetchain", "nvls", "nvlstree", "pat"};
 constexpr std::array<std::string_view, protocol_count> protocol_names = {"ll", "ll128", "simple"};
+
+constexpr int most_channels = 64;  // of any release, see NcclRelease::max_channels
 
 constexpr char to_lower(char letter) noexcept {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -61,6 +64,22 @@ std::string to_string(const Choice& choice) {
   text += name_of(choice.protocol);
   if (choice.channels > 0) text += '/' + std::to_string(choice.channels);
   return text;
+}
+
+std::optional<Choice> parse_choice(std::string_view text) noexcept {
+  const auto first = text.find('/');
+  if (first == std::string_view::npos) return std::nullopt;
+  const auto second = text.find('/', first + 1);
+  const auto algorithm = parse_algorithm(text.substr(0, first));
+  const auto protocol = parse_protocol(text.substr(first + 1, second - first - 1));
+  if (!algorithm || !protocol) return std::nullopt;
+  Choice choice{*algorithm, *protocol, 0};
+  if (second == std::string_view::npos) return choice;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + second + 1, end, choice.channels);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  if (choice.channels < 1 || choice.channels > most_channels) return std::nullopt;
+  return choice;
 }
 
 }  // namespace lanewise
