@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array commands = {
     lanewise::bench::add_environment,
+    lanewise::bench::add_rank,
 };
 
 int report(const std::exception& error, int status) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What is measured at a size: an arm of the plugin, or a choice forced on NCCL. Travels from the
+// driver to the ranks as JSON.
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data_type.hpp"
+#include "lanewise/choice.hpp"
+#include "plugin_control.hpp"
+
+namespace lanewise::bench {
+
+// How calls reach the GPU: replayed from a CUDA graph, or queued one by one.
+enum class Mode : std::uint8_t { graph, eager };
+[[nodiscard]] std::string_view name_of(Mode mode) noexcept;
+
+// Without a plugin (stock in ranks of its own) arm and choice are ignored.
+struct Candidate {
+  int id = 0;  // of the driver's making, one per size and arm
+  std::string name;
+  Arm arm = Arm::settings;
+  std::optional<Choice> forced;
+};
+
+// Faults that tests plant to see them found: a wrong sum, a rank that hangs, a rank that dies.
+struct Plant {
+  enum class Kind : std::uint8_t { none, wrong, hang, kill };
+  Kind kind = Kind::none;
+  int rank = 1;
+};
+// "wrong", "hang", "kill", each also with ":RANK". Throws Error for any other word.
+[[nodiscard]] Plant parse_plant(std::string_view word);
+
+// `calls` all-reduces of `bytes` in a row make one sample.
+struct Batch {
+  std::size_t bytes = 0;
+  int calls = 20;
+  Mode mode = Mode::graph;
+  std::uint64_t seed = 0;
+  std::vector<Candidate> candidates;
+};
+
+// What became of a candidate before it is timed.
+struct Verification {
+  int id = 0;
+  // Empty: as good as can be told. Otherwise what is wrong with its sums.
+  std::string fault;
+  int wrong = 0;                 // results that failed
+  bool is_unavailable = false;   // NCCL does not price this choice: not timed
+  std::optional<Answer> answer;  // of the plugin; none where it was not asked
+};
+
+void to_json(nlohmann::json& json, const Candidate& candidate);
+void from_json(const nlohmann::json& json, Candidate& candidate);
+void to_json(nlohmann::json& json, const Batch& batch);
+void from_json(const nlohmann::json& json, Batch& batch);
+void to_json(nlohmann::json& json, const Verification& verification);
+void from_json(const nlohmann::json& json, Verification& verification);
+
+}  // namespace lanewise::bench

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "gang.hpp"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "wait.hpp"
+
+extern char** environ;
+
+namespace lanewise::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// Ending NCCL's communicators and CUDA's contexts of 8 ranks takes 1 to 3 s.
+constexpr std::chrono::milliseconds patience_at_the_end{10'000};
+// Checking costs a system call a rank: some 3 ms apart when napping.
+constexpr int looks_between_checks = 50;
+
+std::vector<std::string> merged_environment(const Environment& variables) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!variables.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : variables) {
+    if (!value.empty()) merged.push_back(name + "=" + value);
+  }
+  return merged;
+}
+
+std::vector<char*> pointers_of(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Gang::Gang(GangPlan plan) : plan_(std::move(plan)), block_(SharedBlock::create(plan_.ranks)) {
+  const int each = plan_.kind == RankKind::threads ? plan_.ranks : 1;
+  try {
+    for (int rank = 0; rank < plan_.ranks; rank += each) spawn({0, rank, each});
+  } catch (const std::exception&) {
+    kill_all();
+    throw;
+  }
+}
+
+Gang::~Gang() {
+  if (children_.empty()) return;
+  try {
+    send("stop", {});
+    static_cast<void>(all_ended_within(patience_at_the_end));
+  } catch (const std::exception&) {
+    // Killed below.
+  }
+  kill_all();
+}
+
+void Gang::spawn(const Child& place) {
+  std::vector<std::string> arguments = {
+      "lanewise-bench", "rank", std::to_string(block_.descriptor()),
+      std::to_string(place.first_rank), std::to_string(place.rank_count)};
+  std::vector<std::string> variables = merged_environment(plan_.variables);
+  pid_t pid = 0;
+  const int status = posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr,
+                                 pointers_of(arguments).data(), pointers_of(variables).data());
+  if (status != 0) {
+    throw std::runtime_error(std::string("the ranks cannot be started: ") + std::strerror(status));
+  }
+  children_.push_back({pid, place.first_rank, place.rank_count});
+}
+
+void Gang::send(std::string_view operation, const nlohmann::json& request) {
+  const std::string text = nlohmann::json{{"operation", operation}, {"request", request}}.dump();
+  if (text.size() > message_bytes) throw std::runtime_error("the request is too long");
+  Message& message = block_.layout().request;
+  std::memcpy(message.text.data(), text.data(), text.size());
+  message.length = static_cast<std::uint32_t>(text.size());
+  message.number.fetch_add(1, std::memory_order_release);
+}
+
+nlohmann::json Gang::call(std::string_view operation, const nlohmann::json& request) {
+  if (children_.empty()) throw RankFailure("the ranks of " + plan_.label + " are gone");
+  Message& answer = block_.layout().answer;
+  const std::uint32_t last = answer.number.load(std::memory_order_acquire);
+  send(operation, request);
+  const auto deadline = Clock::now() + plan_.timeout;
+  Backoff backoff;
+  int looks = 0;
+  while (answer.number.load(std::memory_order_acquire) == last) {
+    if (++looks % looks_between_checks == 0) throw_if_dead();
+    if (Clock::now() > deadline) {
+      fail("no answer within " + std::to_string(plan_.timeout.count()) +
+           " s: " + describe_laggards());
+    }
+    backoff.pause();
+  }
+  return nlohmann::json::parse(answer.text.data(), answer.text.data() + answer.length);
+}
+
+void Gang::throw_if_dead() {
+  const BlockLayout& layout = block_.layout();
+  if (layout.any_failed.load(std::memory_order_acquire) != 0) {
+    // The first to fail sets the flag and then writes its error: let it finish.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int rank = 0; rank < plan_.ranks; ++rank) {
+      const RankSlot& slot = layout.slots[static_cast<std::size_t>(rank)];
+      if (slot.has_failed.load(std::memory_order_acquire) == 0) continue;
+      fail(describe(rank) + ": " + slot.error.data());
+    }
+    fail("a rank failed without a word");
+  }
+  for (Child& child : children_) {
+    int status = 0;
+    if (child.pid == 0 || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
+    child.pid = 0;
+    const std::string end = WIFSIGNALED(status)
+                                ? "was killed by signal " + std::to_string(WTERMSIG(status))
+                                : "ended with status " + std::to_string(WEXITSTATUS(status));
+    fail(describe(child.first_rank) + " " + end);
+  }
+}
+
+void Gang::fail(const std::string& cause) {
+  kill_all();
+  throw RankFailure(plan_.label + ": " + cause);
+}
+
+std::string Gang::describe(int rank) const {
+  const char* phase = block_.layout().slots[static_cast<std::size_t>(rank)].phase.data();
+  return "rank " + std::to_string(rank) + " (" + (*phase != '\0' ? phase : "starting") + ")";
+}
+
+std::string Gang::describe_laggards() const {
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+  const auto& slots = block_.layout().slots;
+  for (int rank = 0; rank < plan_.ranks; ++rank) {
+    least = std::min(least, slots[static_cast<std::size_t>(rank)].progress.load());
+  }
+  std::string text;
+  for (int rank = 0; rank < plan_.ranks; ++rank) {
+    if (slots[static_cast<std::size_t>(rank)].progress.load() != least) continue;
+    text += (text.empty() ? "" : ", ") + describe(rank);
+  }
+  return text + (text.find(',') == std::string::npos ? " is behind" : " are behind");
+}
+
+bool Gang::all_ended_within(std::chrono::milliseconds limit) noexcept {
+  const auto deadline = Clock::now() + limit;
+  while (true) {
+    for (Child& child : children_) {
+      if (child.pid != 0 && waitpid(child.pid, nullptr, WNOHANG) != 0) child.pid = 0;
+    }
+    const auto is_gone = [](const Child& child) { return child.pid == 0; };
+    if (std::all_of(children_.begin(), children_.end(), is_gone)) return true;
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void Gang::kill_all() noexcept {
+  for (const Child& child : children_) {
+    if (child.pid != 0) ::kill(child.pid, SIGKILL);
+  }
+  // A process inside the driver dies only when the driver lets go.
+  static_cast<void>(all_ended_within(patience_at_the_end));
+  children_.clear();
+}
+
+}  // namespace lanewise::bench

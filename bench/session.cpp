@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "session.hpp"
+
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "cuda_check.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+// Takes the GPU's place in the count of ranks: rank r runs on GPU r modulo GPUs.
+int choose_device(int rank) {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  const int device = rank % count;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  return device;
+}
+
+// A whole batch of results in one sentence.
+std::string describe_fault(const std::vector<std::uint64_t>& words, const InputCode& code) {
+  static constexpr std::array patterns = {"random", "sign", "denormal", "mixed", "coded"};
+  const std::string with =
+      std::string(" with ") + patterns[static_cast<std::size_t>(code.pattern)] + " data";
+  for (std::size_t rank = 0; rank * 4 < words.size(); ++rank) {
+    const std::string who = "rank " + std::to_string(rank);
+    const auto* const word = words.data() + rank * 4;
+    if (word[0] != 0) {
+      return who + ": " + std::to_string(word[0]) + " wrong sums, the first at element " +
+             std::to_string(word[1]) + with;
+    }
+    if (word[3] != 0) return who + ": " + std::to_string(word[3]) + " guard bytes touched" + with;
+    if (word[2] != words[2]) return who + " has other bits than rank 0" + with;
+  }
+  return {};
+}
+
+}  // namespace
+
+nlohmann::json Session::run(std::string_view operation, const nlohmann::json& request) {
+  struct Operation {
+    std::string_view name;
+    nlohmann::json (Session::*function)(const nlohmann::json&);
+  };
+  static constexpr std::array operations = {
+      Operation{"open", &Session::open}, Operation{"prepare", &Session::prepare},
+      Operation{"time", &Session::time}, Operation{"drop", &Session::drop}};
+  for (const Operation& known : operations) {
+    if (known.name == operation) return (this->*known.function)(request);
+  }
+  throw std::runtime_error("unknown operation " + std::string(operation));
+}
+
+nlohmann::json Session::open(const nlohmann::json& request) {
+  link_.begin("choosing its GPU");
+  device_ = choose_device(link_.rank());
+  check_cuda(cudaFree(nullptr), "creating the CUDA context");
+  type_ = parse_data_type(request.at("type").get<std::string>());
+  const auto plugin = request.at("plugin").get<std::string>();
+  const auto plant = request.at("plant").get<std::string>();
+  if (!plant.empty()) plant_ = parse_plant(plant);
+  if (!plugin.empty() && link_.leads_process()) control_.emplace(plugin);
+  link_.begin("allocating its buffers");
+  link_.barrier();
+  buffers_ = std::make_unique<Buffers>(request.at("max_bytes").get<std::size_t>());
+  timer_ = std::make_unique<Timer>();
+  link_.barrier();
+  link_.begin("creating its communicator on GPU " + std::to_string(device_));
+  communicator_ = std::make_unique<Communicator>(link_);
+  link_.begin("loading its kernels");
+  warm_own_kernels();
+  return {{"nccl", to_string(open_nccl().release())}, {"nccl_path", open_nccl().path}};
+}
+
+void Session::warm_own_kernels() {
+  // Modules load lazily, at the first launch, and loading waits for the device.
+  const InputCode code{Pattern::random, 1, link_.rank()};
+  const std::size_t bytes = size_of(type_);
+  const cudaStream_t stream = communicator_->stream();
+  check_cuda(fill_input({buffers_->input(), 1, type_}, code, stream), "fill_input");
+  buffers_->arm_guards(bytes, stream);
+  buffers_->queue_checks(bytes, type_, code, 1, stream);
+  check_cuda(spin(1, stream), "spin");
+  timer_->start(stream);
+  timer_->stop(stream);
+  communicator_->wait();
+  link_.barrier();
+}
+
+void Session::begin(std::string_view what, const Prepared& prepared) {
+  link_.begin(std::string(what) + " " + prepared.candidate.name + " at " +
+              std::to_string(prepared.bytes) + " bytes");
+}
+
+void Session::steer(const Candidate& candidate) {
+  // All calls queued before have been decided, none after until the choice is set.
+  link_.barrier();
+  if (control_) {
+    control_->release();
+    control_->set_arm(candidate.forced ? Arm::settings : candidate.arm);
+    if (candidate.forced) control_->force(*candidate.forced);
+    control_->watch();
+  }
+  link_.barrier();
+}
+
+nlohmann::json Session::prepare(const nlohmann::json& request) {
+  const auto batch = request.get<Batch>();
+  if (batch.bytes > buffers_->max_bytes()) throw std::runtime_error("larger than the buffers");
+  std::vector<Verification> verifications;
+  for (const Candidate& candidate : batch.candidates) {
+    Prepared prepared{candidate, batch.bytes, batch.calls, batch.mode, {}};
+    Verification verification = build(prepared);
+    if (!verification.is_unavailable) {
+      verify(prepared, batch.seed, verification);
+      prepared_.insert_or_assign(candidate.id, std::move(prepared));
+    }
+    verifications.push_back(std::move(verification));
+  }
+  return verifications;
+}
+
+Verification Session::build(Prepared& prepared) {
+  begin("capturing", prepared);
+  steer(prepared.candidate);
+  // Also for eager calls: the capture connects the algorithm's channels while nothing runs.
+  prepared.graph.capture(communicator_->stream(), [&] { queue_calls(prepared); });
+  link_.barrier();
+  Verification verification{prepared.candidate.id, {}, 0, false, {}};
+  if (control_) verification.answer = control_->last_answer();
+  // Of rank 0: its answer is the gang's; but all ranks must agree on going on.
+  const bool is_refused = prepared.candidate.forced && control_ &&
+                          !(verification.answer && verification.answer->is_applied);
+  verification.is_unavailable = link_.gather_max(is_refused ? 1 : 0) > 0;
+  if (verification.is_unavailable) return verification;
+  begin("instantiating the graph of", prepared);
+  if (prepared.mode == Mode::graph) prepared.graph.instantiate(communicator_->stream());
+  communicator_->wait();
+  link_.barrier();
+  return verification;
+}
+
+void Session::queue_calls(const Prepared& prepared) {
+  for (int call = 0; call < prepared.calls; ++call) {
+    communicator_->all_reduce(buffers_->input(), buffers_->output(), prepared.bytes, type_);
+  }
+}
+
+void Session::run_calls(const Prepared& prepared) {
+  if (prepared.mode == Mode::graph) {
+    prepared.graph.launch(communicator_->stream());
+  } else {
+    queue_calls(prepared);
+  }
+}
+
+void Session::verify(const Prepared& prepared, std::uint64_t seed, Verification& verification) {
+  for (int pattern = 0; pattern < pattern_count; ++pattern) {
+    const InputCode code{static_cast<Pattern>(pattern), seed + static_cast<std::uint64_t>(pattern),
+                         link_.rank()};
+    verify_pattern(prepared, code, verification);
+  }
+}
+
+void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
+                             Verification& verification) {
+  begin("checking", prepared);
+  const cudaStream_t stream = communicator_->stream();
+  const std::size_t count = prepared.bytes / size_of(type_);
+  buffers_->arm_guards(prepared.bytes, stream);
+  check_cuda(fill_input({buffers_->input(), count, type_}, code, stream), "fill_input");
+  communicator_->wait();
+  link_.barrier();
+  run_calls(prepared);
+  begin("waiting for the GPU to check", prepared);
+  communicator_->wait();
+  link_.barrier();
+  if (plant_.kind == Plant::Kind::wrong) spring_plant(prepared);
+  buffers_->queue_checks(prepared.bytes, type_, code, link_.ranks(), stream);
+  communicator_->wait();
+  const CheckResult& found = buffers_->found();
+  const std::array<std::uint64_t, 4> mine = {found.wrong, found.first_wrong, found.checksum,
+                                             found.touched_guard_bytes};
+  const std::string fault = describe_fault(link_.gather(mine), code);
+  if (fault.empty()) return;
+  ++verification.wrong;
+  if (verification.fault.empty()) verification.fault = fault;
+}
+
+void Session::spring_plant(const Prepared& prepared) {
+  if (plant_.rank != link_.rank() || prepared.candidate.arm != Arm::settings) return;
+  switch (plant_.kind) {
+    case Plant::Kind::wrong:
+      check_cuda(
+          cudaMemsetAsync(buffers_->output(), poison_byte, size_of(type_), communicator_->stream()),
+          "memset");
+      break;
+    case Plant::Kind::kill:
+      static_cast<void>(std::raise(SIGKILL));
+      break;
+    case Plant::Kind::hang:
+      while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+    case Plant::Kind::none:
+      break;
+  }
+}
+
+nlohmann::json Session::time(const nlohmann::json& request) {
+  const int launches = request.at("launches").get<int>();
+  std::vector<double> times;
+  for (const int id : request.at("ids").get<std::vector<int>>()) {
+    const auto found = prepared_.find(id);
+    if (found == prepared_.end()) throw std::runtime_error("this candidate is not prepared");
+    times.push_back(link_.gather_max(time_once(found->second, launches)));
+  }
+  return times;
+}
+
+double Session::time_once(const Prepared& prepared, int launches) {
+  begin("timing", prepared);
+  if (prepared.mode == Mode::eager) steer(prepared.candidate);
+  if (plant_.kind != Plant::Kind::wrong) spring_plant(prepared);
+  const cudaStream_t stream = communicator_->stream();
+  link_.barrier();
+  // The first run lines the ranks up on the GPUs; the timed ones are queued behind it.
+  run_calls(prepared);
+  timer_->start(stream);
+  for (int launch = 0; launch < launches; ++launch) run_calls(prepared);
+  timer_->stop(stream);
+  begin("waiting for the GPU to time", prepared);
+  communicator_->wait();
+  const double us = timer_->microseconds() / (launches * prepared.calls);
+  link_.barrier();
+  return us;
+}
+
+nlohmann::json Session::drop(const nlohmann::json&) {
+  link_.begin("dropping its graphs");
+  link_.barrier();
+  prepared_.clear();
+  link_.barrier();
+  return nlohmann::json::object();
+}
+
+}  // namespace lanewise::bench

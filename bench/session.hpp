@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// One rank's side of a gang: what it does for each request. All ranks run every request in step.
+// Where several ranks share a GPU, allocation, capture and instantiation happen only while no
+// NCCL kernel runs: a call that waits for the device would wait for a rank that waits for us.
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "buffers.hpp"
+#include "call_graph.hpp"
+#include "candidate.hpp"
+#include "communicator.hpp"
+#include "plugin_control.hpp"
+#include "rank_link.hpp"
+#include "timer.hpp"
+
+namespace lanewise::bench {
+
+class Session {
+ public:
+  explicit Session(RankLink& link) : link_(link) {}
+
+  // open    {max_bytes, type, plugin, plant} -> {nccl, nccl_path, gpus}
+  // prepare Batch -> [Verification]: builds each candidate and checks its sums
+  // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
+  // drop    {} -> {}: forgets what was prepared
+  // Throws std::runtime_error for an unknown operation or whatever goes wrong.
+  nlohmann::json run(std::string_view operation, const nlohmann::json& request);
+
+ private:
+  struct Prepared {
+    Candidate candidate;
+    std::size_t bytes = 0;
+    int calls = 0;
+    Mode mode = Mode::graph;
+    CallGraph graph;
+  };
+
+  nlohmann::json open(const nlohmann::json& request);
+  nlohmann::json prepare(const nlohmann::json& request);
+  nlohmann::json time(const nlohmann::json& request);
+  nlohmann::json drop(const nlohmann::json& request);
+
+  void warm_own_kernels();
+  void steer(const Candidate& candidate);
+  Verification build(Prepared& prepared);
+  void verify(const Prepared& prepared, std::uint64_t seed, Verification& verification);
+  void verify_pattern(const Prepared& prepared, const InputCode& code, Verification& verification);
+  void queue_calls(const Prepared& prepared);
+  void run_calls(const Prepared& prepared);
+  double time_once(const Prepared& prepared, int launches);
+  void spring_plant(const Prepared& prepared);
+  void begin(std::string_view what, const Prepared& prepared);
+
+  RankLink& link_;
+  Plant plant_;
+  DataType type_ = DataType::bf16;
+  int device_ = 0;
+  std::optional<PluginControl> control_;
+  std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<Timer> timer_;
+  std::map<int, Prepared> prepared_;
+};
+
+}  // namespace lanewise::bench
