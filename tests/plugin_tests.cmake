@@ -1,6 +1,13 @@
 # Tests of the built plugin: what it exports and needs, and a C program that plays NCCL to it.
 set(lanewise_plugin $<TARGET_FILE:nccl-tuner-lanewise>)
 
+find_package(nlohmann_json REQUIRED)
+add_library(stock_tables STATIC stock_tables.cpp)
+target_compile_definitions(stock_tables PRIVATE
+  LANEWISE_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
+target_link_libraries(stock_tables
+  PUBLIC lanewise::core PRIVATE lanewise_flags nlohmann_json::nlohmann_json)
+
 add_executable(plays_nccl plays_nccl.c)
 target_link_libraries(plays_nccl PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(plays_nccl nccl-tuner-lanewise)
@@ -25,6 +32,29 @@ plays_nccl_test(IsInertForAnUnknownSetting inert LANEWISE_MOOD=off)
 plays_nccl_test(TakesALogFileThatCannotBeOpened without_logger LANEWISE_LOG_FILE=/proc/none/log)
 plays_nccl_test(TakesAUsersAlgorithmWithoutALogger without_logger NCCL_ALGO=Ring)
 plays_nccl_test(TakesAUsersProtocolWithoutALogger without_logger NCCL_PROTO=LL)
+
+# The built plugin as a GoogleTest sees it; `lanewise_plugin_test(NAME)` builds tests/NAME.cpp.
+function(lanewise_plugin_test name)
+  lanewise_test(${name} stock_tables ${CMAKE_DL_LIBS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/plugin)
+  target_compile_definitions(${name} PRIVATE LANEWISE_PLUGIN_FILE="${lanewise_plugin}")
+  add_dependencies(${name} nccl-tuner-lanewise)
+endfunction()
+
+lanewise_plugin_test(control_test)
+lanewise_plugin_test(tuner_contract_test)
+
+lanewise_test(log_test lanewise::host)
+lanewise_test(nccl_environment_test lanewise::host)
+lanewise_test(settings_test lanewise::host)
+
+add_library(fake_nccl SHARED fake_nccl.c)
+set_target_properties(fake_nccl PROPERTIES OUTPUT_NAME nccl SUFFIX .so.2)
+target_link_libraries(fake_nccl PRIVATE lanewise_flags)
+lanewise_test(nccl_library_test lanewise::host ${CMAKE_DL_LIBS})
+target_compile_definitions(nccl_library_test PRIVATE
+  LANEWISE_FAKE_NCCL="$<TARGET_FILE:fake_nccl>")
+add_dependencies(nccl_library_test fake_nccl)
 
 # A sanitized plugin shares its runtime with the program and needs its libraries.
 string(FIND "${CMAKE_CXX_FLAGS}" "-fsanitize=" lanewise_sanitizer)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "stock_tables.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lanewise/choice.hpp"
+
+namespace lanewise::testing {
+
+std::filesystem::path stock_table_path(const std::string& machine) {
+  return std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/stock_tables" / (machine + ".json");
+}
+
+std::vector<StockPrices> read_stock_table(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::vector<StockPrices> rows;
+  const auto document = nlohmann::json::parse(file);
+  for (const auto& row : document.at("table")) {
+    StockPrices prices{row.at("bytes").get<std::size_t>()};
+    prices.prices.fill(-1.0F);
+    for (const auto& [name, microseconds] : row.at("us").items()) {
+      const auto slash = name.find('/');
+      const auto algorithm = parse_algorithm(name.substr(0, slash)).value();
+      const auto protocol = parse_protocol(name.substr(slash + 1)).value();
+      prices.prices[static_cast<std::size_t>(algorithm) * protocol_count +
+                    static_cast<std::size_t>(protocol)] = microseconds.get<float>();
+    }
+    rows.push_back(prices);
+  }
+  return rows;
+}
+
+}  // namespace lanewise::testing

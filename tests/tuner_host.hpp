@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// NCCL's side of the tuner for the tests: the built plugin, opened once per test, and the same
+// three calls for every ABI version.
+#include <dlfcn.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "nccl_abi.hpp"
+
+namespace lanewise::testing {
+
+// Prices as NCCL hands them over, [7][3].
+using Prices = std::array<float, 21>;
+
+struct Ask {
+  int function = 4;  // all-reduce
+  std::size_t bytes = 14336;
+  int pipe_ops = 1;
+  int is_registered = 0;
+};
+
+// The outputs after the call: the indices are v2's, the prices v3's and later.
+struct Reply {
+  int algorithm = -1;
+  int protocol = -1;
+  int channels = 0;
+  Prices prices{};
+};
+
+inline Prices pcie_prices() {
+  Prices prices;
+  prices.fill(-1.0F);
+  prices[0] = 22.5F;  // tree/LL
+  prices[2] = 64.8F;  // tree/Simple
+  prices[3] = 21.9F;  // ring/LL
+  prices[5] = 88.8F;  // ring/Simple
+  return prices;
+}
+
+class PluginFile {
+ public:
+  PluginFile() : handle_(::dlopen(LANEWISE_PLUGIN_FILE, RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) throw std::runtime_error(::dlerror());
+  }
+  PluginFile(const PluginFile&) = delete;
+  PluginFile& operator=(const PluginFile&) = delete;
+  ~PluginFile() { ::dlclose(handle_); }
+
+  template <typename Struct>
+  [[nodiscard]] Struct& symbol(const std::string& name) const {
+    void* address = ::dlsym(handle_, name.c_str());
+    if (address == nullptr) throw std::runtime_error("no symbol " + name);
+    return *static_cast<Struct*>(address);
+  }
+
+ private:
+  void* handle_;
+};
+
+template <int Version, typename Tuner>
+struct Abi {
+  static constexpr int version = Version;
+  using Struct = Tuner;
+};
+using V2 = Abi<2, abi::TunerV2>;
+using V3 = Abi<3, abi::TunerV3>;
+using V4 = Abi<4, abi::TunerV4>;
+using V5 = Abi<5, abi::TunerV5>;
+using V6 = Abi<6, abi::TunerV6>;
+
+// One communicator of one rank. Results are what NCCL would see; `result` gathers every failure.
+template <typename Version>
+class Communicator {
+ public:
+  Communicator(const PluginFile& plugin, std::size_t ranks, std::size_t nodes,
+               abi::DebugLogger logger = nullptr)
+      : tuner_(plugin.symbol<typename Version::Struct>("ncclTunerPlugin_v" +
+                                                       std::to_string(Version::version))) {
+    if constexpr (Version::version < 5) {
+      result = tuner_.init(ranks, nodes, logger, &context_);
+    } else {
+      result = tuner_.init(&context_, 77, ranks, nodes, logger, nullptr, nullptr);
+    }
+  }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator() {
+    if constexpr (Version::version < 5) {
+      tuner_.destroy(context_);
+    } else {
+      tuner_.finalize(context_);
+    }
+  }
+
+  [[nodiscard]] Reply ask(const Ask& ask, const Prices& prices) {
+    Reply reply{.prices = prices};
+    auto** table = reinterpret_cast<float**>(reply.prices.data());
+    if constexpr (Version::version == 2) {
+      result |= tuner_.get_coll_info(context_, ask.function, ask.bytes, 0, 0, ask.pipe_ops,
+                                     &reply.algorithm, &reply.protocol, &reply.channels);
+    } else if constexpr (Version::version == 3) {
+      result |= tuner_.get_coll_info(context_, ask.function, ask.bytes, ask.pipe_ops, table, 7, 3,
+                                     &reply.channels);
+    } else {
+      result |= tuner_.get_coll_info(context_, ask.function, ask.bytes, ask.pipe_ops, table, 7, 3,
+                                     ask.is_registered, &reply.channels);
+    }
+    return reply;
+  }
+
+  int result = 0;
+
+ private:
+  typename Version::Struct& tuner_;
+  void* context_ = nullptr;
+};
+
+// NCCL's rule after the call: v2's indices where both are set, else the cheapest priced entry.
+inline std::optional<int> pick(const Reply& reply) {
+  if (reply.algorithm >= 0 && reply.protocol >= 0) return reply.algorithm * 3 + reply.protocol;
+  std::optional<int> best;
+  for (int i = 0; i < static_cast<int>(reply.prices.size()); ++i) {
+    const float price = reply.prices[static_cast<std::size_t>(i)];
+    if (price >= 0 && (!best || price < reply.prices[static_cast<std::size_t>(*best)])) best = i;
+  }
+  return best;
+}
+
+inline bool is_untouched(const Reply& reply, const Prices& before) {
+  return reply.algorithm == -1 && reply.protocol == -1 && reply.channels == 0 &&
+         reply.prices == before;
+}
+
+}  // namespace lanewise::testing
