@@ -41,19 +41,22 @@ struct PciLink {
   [[nodiscard]] double gigabytes_per_second() const noexcept;
 };
 
-// A bridge between a GPU and its root. `parent` is an index into Topology::bridges, or none for a
-// root port. Virtual functions of one switch chip are separate bridges.
+// A PCIe switch between a GPU and its root, by its upstream port; root ports and the switch's
+// downstream ports are not listed, they only narrow the links. `parent` is an index into
+// Topology::bridges, or none for the switch next to the root. The virtual switches of one chip are
+// separate bridges.
 struct Bridge {
   PciAddress address;
   std::uint16_t vendor = 0;
   std::uint16_t device = 0;
-  PciLink link;  // upstream link of this bridge
+  PciLink link;  // from this switch towards the root, the narrower of the link's two ends
   std::optional<std::size_t> parent;
   std::optional<std::size_t> root;  // index into Topology::roots, set where parent is none
   friend bool operator==(const Bridge&, const Bridge&) = default;
 };
 
-// A PCI root complex (host bridge). `numa` is the OS's node number; none where unknown.
+// A PCI root complex (host bridge). `numa` is the OS's node number; none where unknown. An NCCL XML
+// does not tell host bridges apart: there each <cpu> counts as one root, as NCCL itself has it.
 struct Root {
   std::uint32_t domain = 0;
   std::uint8_t bus = 0;
@@ -69,7 +72,7 @@ struct Gpu {
   std::string model;           // "NVIDIA RTX PRO 6000 ..."; empty where unknown
   int compute_capability = 0;  // 120 for sm_120; 0 where unknown
   PciLink link;
-  PciLink narrowest;                  // of all hops to the root
+  PciLink narrowest;                  // of all hops to the root whose link is known
   std::optional<std::size_t> bridge;  // nearest bridge; none: directly under `root`
   std::optional<std::size_t> root;
   std::optional<int> numa;
@@ -91,18 +94,21 @@ struct Topology {
   std::string cpu_vendor;  // "AuthenticAMD", "GenuineIntel"; empty where unknown
   int cpu_family = 0;
   int cpu_model = 0;
-  bool is_guest = false;  // a virtual machine: the tree need not be the real one
-  std::string source;     // "this machine" or the file's name
+  bool is_guest = false;           // a virtual machine: the tree need not be the real one
+  int nvswitches = 0;              // NVSwitch chips that the source shows
+  std::string source;              // "this machine" or the file's name
+  std::vector<std::string> notes;  // what the source did not show or contradicts, for people
   friend bool operator==(const Topology&, const Topology&) = default;
 
   [[nodiscard]] PathType path(std::size_t a, std::size_t b) const noexcept;
+  // Whether the source shows an NVLink or an NVSwitch. False is no evidence of none.
   [[nodiscard]] bool has_nvlink() const noexcept;
   // Position of the GPU with this address, if it is one of this machine's.
   [[nodiscard]] std::optional<std::size_t> find_gpu(const PciAddress& address) const noexcept;
 };
 
-// 16 hex digits over GPU models, the tree of bridges with links at their maximum and NUMA nodes;
-// no bus numbers: it survives a reboot that moves them.
+// 16 hex digits over the GPUs' ids, the tree of bridges with links at their maximum, NUMA nodes and
+// the processor's model; no bus numbers: it survives a reboot that moves them.
 [[nodiscard]] std::string fingerprint(const Topology& topology);
 
 }  // namespace lanewise
