@@ -11,6 +11,8 @@
 namespace {
 
 constexpr std::array commands = {
+    lanewise::cli::add_env,
+    lanewise::cli::add_run,
     lanewise::cli::add_version,
 };
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#pragma once
+
+// What `lanewise run` and `lanewise env` share: from the options to a plan.
+#include <cstdint>
+#include <string>
+
+#include "lanewise/launch_plan.hpp"
+
+namespace lanewise::cli {
+
+// A child inherits this process's variables and its NCCL configuration files; a container or a
+// unit inherits nothing and, for a container, has its own loader path.
+enum class LaunchTarget : std::uint8_t { child, unit, container };
+
+struct PreparedLaunch {
+  LaunchPlan plan;
+  std::string plugin_folder;
+  std::string profile_path;  // the profile's file; empty: none
+};
+
+// `profile_option`: the --profile of the user, empty if not given. Throws lanewise::Error.
+[[nodiscard]] PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target);
+
+// To stderr: each variable with its reason, then what was left alone.
+void print_launch(const LaunchPlan& plan);
+
+}  // namespace lanewise::cli

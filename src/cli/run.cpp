@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "lanewise/error.hpp"
+#include "launch.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+// The statuses of a POSIX shell for a command that it cannot start.
+constexpr int exit_not_found = 127;
+constexpr int exit_not_executable = 126;
+
+struct RunOptions {
+  std::string profile;
+  std::vector<std::string> words;  // as CLI11 reads them: it takes "[1,2]" apart
+};
+
+// The words after the first "--", exactly as they were given.
+std::vector<std::string> read_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  if (separator == words.end())
+    throw Error("expected -- before the command: lanewise run [--profile FILE] -- CMD...");
+  return {separator + 1, words.end()};
+}
+
+// Becomes the command, so that its signals and its exit status are its own.
+[[noreturn]] void become(std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (auto& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  const int cause = errno;
+  std::fprintf(stderr, "lanewise: %s: %s\n", arguments.front(), std::strerror(cause));
+  throw Exit{cause == ENOENT ? exit_not_found : exit_not_executable};
+}
+
+void run(const RunOptions& options) {
+  auto command = read_command();
+  const auto launch = prepare_launch(options.profile, LaunchTarget::child);
+  print_launch(launch.plan);
+  for (const auto& variable : launch.plan.variables)
+    ::setenv(variable.name.c_str(), variable.value.c_str(), 1);
+  become(command);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  auto* command = app.add_subcommand("run", "Start a server as it was tuned: run -- CMD...");
+  command->add_option("--profile", options->profile, "The profile to apply")->type_name("FILE");
+  command->add_option("command", options->words, "The command and its arguments, after --")
+      ->required()
+      ->type_name("CMD...");
+  command->positionals_at_end();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace lanewise::cli

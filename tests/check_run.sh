@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# What `lanewise run` does to a command: check_run.sh LANEWISE PLUGIN_FOLDER CASE
+set -euo pipefail
+lanewise=$1
+plugin_folder=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset NCCL_TUNER_PLUGIN LD_LIBRARY_PATH
+export HOME=$scratch
+
+fail() {
+  echo "not so: $*" >&2
+  exit 1
+}
+
+status_of() {
+  local status=0
+  "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+  echo "$status"
+}
+
+expect_status() {
+  local expected=$1
+  shift
+  local status
+  status=$(status_of "$@")
+  [ "$status" = "$expected" ] || fail "status $status, expected $expected: $(cat "$scratch/err")"
+}
+
+case $3 in
+  exit_status) expect_status 7 "$lanewise" run -- sh -c 'exit 7' ;;
+  not_found) expect_status 127 "$lanewise" run -- "$scratch/nothing" ;;
+  not_executable)
+    touch "$scratch/file"
+    expect_status 126 "$lanewise" run -- "$scratch/file"
+    ;;
+  no_command) expect_status 2 "$lanewise" run ;;
+  no_separator)
+    expect_status 2 "$lanewise" run true
+    grep -q 'expected -- before the command' "$scratch/err" || fail "the error says what is missing"
+    ;;
+  bad_setting) LANEWISE_MOOD=1 expect_status 2 "$lanewise" run -- true ;;
+  signal) expect_status 143 "$lanewise" run -- sh -c 'kill -TERM $$' ;;
+  same_process)
+    "$lanewise" run -- sh -c 'echo $$' >"$scratch/out" 2>/dev/null &
+    wait $!
+    [ "$(cat "$scratch/out")" = $! ] || fail "the command keeps the process id"
+    ;;
+  words)
+    "$lanewise" run -- printf '%s|' '[1,2]' '{}' '' '%%' --help -- run 'a b' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = '[1,2]|{}||%%|--help|--|run|a b|' ] || fail "words arrive unchanged"
+    ;;
+  loads)
+    "$lanewise" run -- sh -c 'echo "$NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = "lanewise $plugin_folder" ] || fail "the plugin is on the path"
+    grep -q 'set NCCL_TUNER_PLUGIN=lanewise' "$scratch/err" || fail "what is set is said"
+    ;;
+  keeps)
+    NCCL_TUNER_PLUGIN=ofi "$lanewise" run -- sh -c 'echo "$NCCL_TUNER_PLUGIN"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = ofi ] || fail "the user's tuner is kept"
+    grep -q 'NCCL_TUNER_PLUGIN=ofi is set already and kept' "$scratch/err" || fail "keeping is said"
+    ;;
+  keeps_conf)
+    echo NCCL_TUNER_PLUGIN=ofi >"$scratch/.nccl.conf"
+    "$lanewise" run -- sh -c 'echo "<$NCCL_TUNER_PLUGIN>"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = '<>' ] || fail "a configuration file's tuner is kept"
+    ;;
+  env_evaluates)
+    eval "$("$lanewise" env 2>/dev/null)"
+    [ "$NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH" = "lanewise $plugin_folder" ] || fail "export lines work"
+    ;;
+  env_docker)
+    "$lanewise" env --docker >"$scratch/out" 2>/dev/null
+    grep -qx -- '-e NCCL_TUNER_PLUGIN=lanewise' "$scratch/out" || fail "a variable is an argument"
+    grep -q -- '-v .*/libnccl-tuner-lanewise.so:/usr/lib/libnccl-tuner-lanewise.so:ro' "$scratch/out" ||
+      fail "the plugin is mounted"
+    ;;
+  env_systemd)
+    "$lanewise" env --systemd >"$scratch/out" 2>/dev/null
+    grep -qx 'Environment="NCCL_TUNER_PLUGIN=lanewise"' "$scratch/out" || fail "a unit's line"
+    ;;
+  *) fail "no such case: $3" ;;
+esac
