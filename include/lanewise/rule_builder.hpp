@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// From what was measured at each size to rules: only where the gain is beyond doubt, never past a
+// measured size.
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "lanewise/choice.hpp"
+#include "lanewise/rules.hpp"
+#include "lanewise/statistics.hpp"
+
+namespace lanewise {
+
+// `ratio`: stock over choice, paired inside rounds. `stock_us` and `us`: medians of the rounds
+// that `ratio` is of. No choice: nothing could be measured against stock here.
+struct MeasuredSize {
+  std::size_t bytes = 0;
+  std::optional<Choice> choice;
+  Estimate ratio;
+  double stock_us = 0;
+  double us = 0;
+  friend bool operator==(const MeasuredSize&, const MeasuredSize&) = default;
+};
+
+// Between sizes further apart than this factor nothing is known: NCCL halves threads and drops
+// channels at powers of two, so that a step there can hide inside a wider gap only.
+inline constexpr std::size_t widest_gap = 2;
+
+// One rule for each run of neighbouring sizes that gain (judge(ratio, gain_limit) is better) with
+// the same choice and lie at most widest_gap apart. Its evidence is the weakest size's of the run.
+// Throws Error where sizes are not ascending.
+[[nodiscard]] RuleSet build_rules(std::span<const MeasuredSize> sizes);
+
+}  // namespace lanewise
