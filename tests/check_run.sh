@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What `lanewise run` does to a command: check_run.sh LANEWISE PLUGIN_FOLDER CASE
+# [PROFILE MACHINE]: a profile of that machine whose best environment is NCCL_MIN_NCHANNELS=16
 set -euo pipefail
 lanewise=$1
 plugin_folder=$2
@@ -78,6 +79,36 @@ case $3 in
   env_systemd)
     "$lanewise" env --systemd >"$scratch/out" 2>/dev/null
     grep -qx 'Environment="NCCL_TUNER_PLUGIN=lanewise"' "$scratch/out" || fail "a unit's line"
+    ;;
+  profile)
+    LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "$NCCL_MIN_NCHANNELS $LANEWISE_PROFILE"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = "16 $4" ] || fail "the best environment is set"
+    grep -q 'set NCCL_MIN_NCHANNELS=16 (measured at 1.90x stock, 48.0 MiB more' "$scratch/err" ||
+      fail "gain and memory are said"
+    ;;
+  profile_setting)
+    LANEWISE_PROFILE=$4 LANEWISE_MACHINE=$5 "$lanewise" run -- sh -c 'echo "$NCCL_MIN_NCHANNELS"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = 16 ] || fail "the profile of the setting counts"
+    ;;
+  profile_keeps)
+    NCCL_MIN_NCHANNELS=4 LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "$NCCL_MIN_NCHANNELS"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = 4 ] || fail "the user's value is kept"
+    grep -q 'NCCL_MIN_NCHANNELS=4 is set already and kept' "$scratch/err" || fail "keeping is said"
+    ;;
+  profile_observe)
+    LANEWISE_MODE=observe LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "<$NCCL_MIN_NCHANNELS>"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = '<>' ] || fail "observing changes nothing"
+    ;;
+  profile_elsewhere)
+    expect_status 2 "$lanewise" run --profile "$4" -- true
+    grep -q 'made on machine' "$scratch/err" || fail "the error says why"
+    ;;
+  profile_missing) expect_status 2 "$lanewise" run --profile "$scratch/none.json" -- true ;;
+  profile_docker)
+    LANEWISE_MACHINE=$5 "$lanewise" env --docker --profile "$4" >"$scratch/out" 2>/dev/null || fail "it prints"
+    grep -qx -- "-v $4:$4:ro" "$scratch/out" || fail "the profile is mounted"
+    grep -qx -- "-e LANEWISE_PROFILE=$4" "$scratch/out" || fail "the profile is named"
+    grep -qx -- '-e NCCL_MIN_NCHANNELS=16' "$scratch/out" || fail "the environment is set"
     ;;
   *) fail "no such case: $3" ;;
 esac

@@ -11,8 +11,9 @@
 
 #include "host/nccl_conf.hpp"
 #include "host/plugin_library.hpp"
-#include "host/profile_file.hpp"
+#include "host/profile_search.hpp"
 #include "host/settings.hpp"
+#include "host/topology_source.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -26,6 +27,25 @@ Environment read_own(LaunchTarget target) {
   return own;
 }
 
+std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
+                                               const std::string& asked_for) {
+  const auto topology = settings.machine.empty()
+                            ? host::read_topology()
+                            : host::read_topology(std::filesystem::path(settings.machine));
+  return host::find_profile(asked_for.empty() ? settings.profile : asked_for, fingerprint(topology),
+                            host::profile_folders());
+}
+
+std::string describe(const std::optional<host::FoundProfile>& found,
+                     const host::Settings& settings) {
+  if (settings.mode != host::Mode::apply)
+    return "LANEWISE_MODE=" + std::string(name_of(settings.mode)) +
+           ": NCCL keeps its own choices and its own environment";
+  if (!found) return "no profile of this machine: choices by the wave model, stock's environment";
+  return "profile " + found->path.string() + ", measured with NCCL " +
+         to_string(found->profile.nccl);
+}
+
 }  // namespace
 
 PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target) {
@@ -33,19 +53,17 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
   launch.plugin_folder = host::find_plugin_folder();
   LaunchRequest request;
   request.own = read_own(target);
-  const auto settings = host::parse_settings(request.own);
+  const auto settings = host::parse_settings(host::read_process_environment());
   if (target != LaunchTarget::container) request.plugin_folder = launch.plugin_folder;
-  std::optional<Profile> profile;
-  if (!profile_option.empty()) {
-    launch.profile_path = std::filesystem::absolute(profile_option).lexically_normal().string();
-    profile = host::read_profile(launch.profile_path);
-    request.profile_path = launch.profile_path;
-  }
-  if (profile && settings.mode == host::Mode::apply) request.profile = &*profile;
+  if (!profile_option.empty())
+    request.profile_path = std::filesystem::absolute(profile_option).lexically_normal().string();
+  const auto found = find_profile(settings, request.profile_path);
+  if (found && settings.mode == host::Mode::apply) request.profile = &found->profile;
+  if (found) launch.profile_path = found->path.string();
+  // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.
+  if (target != LaunchTarget::child) request.profile_path = launch.profile_path;
   launch.plan = plan_launch(request);
-  if (settings.mode != host::Mode::apply)
-    launch.plan.remarks.push_back("LANEWISE_MODE=" + std::string(name_of(settings.mode)) +
-                                  ": NCCL keeps its own choices and its own environment");
+  launch.plan.remarks.push_back(describe(found, settings));
   return launch;
 }
 

@@ -28,6 +28,14 @@ void set_mode(Settings& settings, std::string_view value) {
 
 void set_machine(Settings& settings, std::string_view value) { settings.machine = value; }
 
+void set_profile(Settings& settings, std::string_view value) { settings.profile = value; }
+
+void set_environment_change(Settings& settings, std::string_view value) {
+  if (value != "0" && value != "1") reject("LANEWISE_APPLY_ENV", value, "0 or 1");
+  settings.environment_change =
+      value == "1" ? EnvironmentChange::allowed : EnvironmentChange::forbidden;
+}
+
 void set_log_level(Settings& settings, std::string_view value) {
   const auto level = parse_log_level(value);
   if (!level) reject("LANEWISE_LOG", value, "trace, debug, info, warning, error or off");
@@ -41,14 +49,18 @@ constexpr std::array descriptions = {
                        "apply: change NCCL's choice; observe: decide and log only; off: inert"},
     SettingDescription{"LANEWISE_MACHINE", "",
                        "topology file to use instead of this machine's /sys"},
+    SettingDescription{"LANEWISE_PROFILE", "",
+                       "profile to use instead of the one found for this machine"},
+    SettingDescription{"LANEWISE_APPLY_ENV", "0",
+                       "1: NCCL_NET_PLUGIN=lanewise adds the best environment to the process"},
     SettingDescription{"LANEWISE_LOG", "info", "trace, debug, info, warning, error or off"},
     SettingDescription{"LANEWISE_LOG_FILE", "",
                        "file that gets the log too; %p stands for the process id"},
 };
 
 using Setter = void (*)(Settings&, std::string_view);
-constexpr std::array<Setter, descriptions.size()> setters = {set_mode, set_machine, set_log_level,
-                                                             set_log_file};
+constexpr std::array<Setter, descriptions.size()> setters = {
+    set_mode, set_machine, set_profile, set_environment_change, set_log_level, set_log_file};
 
 void set(Settings& settings, std::string_view name, std::string_view value) {
   for (std::size_t i = 0; i < descriptions.size(); ++i) {

@@ -16,9 +16,14 @@ namespace lanewise::host {
 enum class Mode : std::uint8_t { apply, observe, off };
 [[nodiscard]] std::string_view name_of(Mode mode) noexcept;
 
+// Whether the net plugin may add the best environment's variables to the process.
+enum class EnvironmentChange : std::uint8_t { forbidden, allowed };
+
 struct Settings {
   Mode mode = Mode::apply;
   std::string machine;  // a topology file; empty: this machine
+  std::string profile;  // a profile's file; empty: found by fingerprint
+  EnvironmentChange environment_change = EnvironmentChange::forbidden;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // empty: none
   friend bool operator==(const Settings&, const Settings&) = default;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Which profile is this machine's: the one that a setting names, else by fingerprint from folders.
+// No folder of a user is searched: ranks of one job may have different homes and must agree.
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lanewise/profile.hpp"
+
+namespace lanewise::host {
+
+struct FoundProfile {
+  std::filesystem::path path;
+  Profile profile;
+};
+
+// /etc/lanewise/profiles, then share/lanewise/profiles beside the folder of this program or plugin.
+[[nodiscard]] std::vector<std::filesystem::path> profile_folders();
+
+// `named` (LANEWISE_PROFILE; empty: none) is taken alone and must be readable and of this machine.
+// Else FINGERPRINT.json in the first of `folders` that has it; nullopt where none has. Throws Error
+// with the reason where the file cannot be used or was made on another machine.
+[[nodiscard]] std::optional<FoundProfile> find_profile(
+    const std::filesystem::path& named, const std::string& fingerprint,
+    const std::vector<std::filesystem::path>& folders);
+
+}  // namespace lanewise::host
