@@ -29,14 +29,18 @@ TEST(Settings, HaveDefaultsWhereNothingIsSet) {
 TEST(Settings, TakeEveryVariableOfTheTable) {
   const auto settings = parse_settings({{"LANEWISE_MODE", "observe"},
                                         {"LANEWISE_MACHINE", "box.xml"},
+                                        {"LANEWISE_PROFILE", "box.json"},
+                                        {"LANEWISE_APPLY_ENV", "1"},
                                         {"LANEWISE_LOG", "trace"},
                                         {"LANEWISE_LOG_FILE", "log"}});
 
-  EXPECT_EQ(settings, (Settings{Mode::observe, "box.xml", LogLevel::trace, "log"}));
+  EXPECT_EQ(settings, (Settings{Mode::observe, "box.xml", "box.json", EnvironmentChange::allowed,
+                                LogLevel::trace, "log"}));
 }
 
 TEST(Settings, RejectAnUnknownWordAndSayWhatIsExpected) {
   EXPECT_EQ(failure({{"LANEWISE_MODE", "on"}}), "LANEWISE_MODE=on: expected apply, observe or off");
+  EXPECT_EQ(failure({{"LANEWISE_APPLY_ENV", "yes"}}), "LANEWISE_APPLY_ENV=yes: expected 0 or 1");
   EXPECT_EQ(failure({{"LANEWISE_LOG", "loud"}}),
             "LANEWISE_LOG=loud: expected trace, debug, info, warning, error or off");
 }
