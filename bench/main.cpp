@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array commands = {
     lanewise::bench::add_environment,
+    lanewise::bench::add_links,
     lanewise::bench::add_rank,
 };
 
