@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -14,6 +15,7 @@
 
 #include "commands.hpp"
 #include "host/text_file.hpp"
+#include "host/topology_source.hpp"
 #include "lanewise/error.hpp"
 #include "links/gpu_tester.hpp"
 #include "links/isolated_tester.hpp"
@@ -68,6 +70,15 @@ void show_progress(const Probe& probe) {
   std::fprintf(stderr, "\r%-72s\r", text.c_str());
 }
 
+// A guest's tree need not be the real one, and without one nothing is known of uplinks.
+std::vector<Scenario> scenarios_for(const Topology& topology, const LinkMachine& machine) {
+  const auto uplinks = uplinks_of(topology, machine.pci);
+  const bool is_known =
+      !topology.is_guest && std::all_of(uplinks.begin(), uplinks.end(),
+                                        [](const auto& uplink) { return uplink.has_value(); });
+  return is_known ? shared_uplink_scenarios(uplinks) : pairwise_scenarios(machine.size());
+}
+
 void run(const Options& options) {
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::duration<double>(options.timeout_s));
@@ -82,8 +93,10 @@ void run(const Options& options) {
   plan.flows = parse_pairs(options.pairs, machine.size());
   plan.methods = methods_of(options.method);
   plan.on_probe = show_progress;
-  if (options.pairs == "all") plan.scenarios = pairwise_scenarios(machine.size());
-  const LinkReport report = survey(tester, machine, plan);
+  const Topology topology = host::read_topology();
+  if (options.pairs == "all") plan.scenarios = scenarios_for(topology, machine);
+  LinkReport report = survey(tester, machine, plan);
+  add_paths(report, topology);
 
   std::fputs(to_text(report).c_str(), stdout);
   if (!options.json.empty()) host::write_text_file(options.json, result_file(report));

@@ -30,6 +30,20 @@ TEST(Contention, IsNotMeasuredWhereNoUplinkIsShared) {
   EXPECT_TRUE(shared_uplink_scenarios(Uplinks{1, 1}).empty());
 }
 
+TEST(Contention, FindsTheRootPortAboveEachDevice) {
+  Topology machine;
+  machine.bridges.resize(3);
+  machine.bridges[1].parent = 0;
+  machine.bridges[2].parent = 1;
+  machine.gpus.resize(2);
+  machine.gpus[0].address = {0, 0xc1, 0, 0};
+  machine.gpus[0].bridge = 2;
+  machine.gpus[1].address = {0, 0xd1, 0, 0};
+
+  EXPECT_EQ(uplinks_of(machine, {"0000:D1:00.0", "0000:C1:00.0", "0000:E1:00.0", "?"}),
+            (Uplinks{std::nullopt, 0, std::nullopt, std::nullopt}));
+}
+
 TEST(Contention, TriesEveryTwoGpusWhereTheTreeIsUnknown) {
   EXPECT_TRUE(pairwise_scenarios(2).empty());
   EXPECT_EQ(pairwise_scenarios(3).size(), 3U);
