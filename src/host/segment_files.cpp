@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "agreement_shm.hpp"
+
+namespace lanewise::host {
+namespace {
+
+constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+// A segment this long past its creator's limit has nobody waiting in it.
+constexpr std::uint64_t abandoned_ns = 60'000'000'000;
+constexpr time_t unfinished_seconds = 3600;
+// Other programs' files may crowd the folder; a sweep is not worth reading them all.
+constexpr int most_entries = 1024;
+
+std::string name_prefix() { return "lanewise-" + std::to_string(geteuid()) + "-agree-"; }
+
+bool is_same(const struct stat& status, const FileIdentity& file) noexcept {
+  return FileIdentity{status.st_dev, status.st_ino} == file;
+}
+
+// Another process holds it for microseconds; a stopped one must not stop us.
+bool lock(int file) noexcept {
+  constexpr int attempts = 100;
+  constexpr timespec pause{0, 200'000};
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+bool is_left_behind(int file, const struct stat& status, std::uint64_t now_ns) noexcept {
+  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
+  SegmentHeader header{};
+  if (pread(file, static_cast<void*>(&header), sizeof header, 0) == sizeof header &&
+      header.deadline_ns != 0)
+    return now_ns > header.deadline_ns + abandoned_ns;
+  return time(nullptr) - status.st_mtime > unfinished_seconds;
+}
+
+void sweep_one(const std::string& path, std::uint64_t now_ns) noexcept {
+  const int file = open(path.c_str(), open_flags);
+  if (file < 0) return;
+  struct stat status {};
+  const bool is_old = fstat(file, &status) == 0 && is_left_behind(file, status, now_ns);
+  close(file);
+  if (is_old) remove_segment(path, {status.st_dev, status.st_ino});
+}
+
+}  // namespace
+
+std::string agreement_path(const AgreementRequest& request) {
+  char communicator[17];
+  std::snprintf(communicator, sizeof communicator, "%016llx",
+                static_cast<unsigned long long>(request.communicator));
+  return request.folder + '/' + name_prefix() + communicator + '-' + std::to_string(request.ranks);
+}
+
+void remove_segment(const std::string& path, const FileIdentity& file) noexcept {
+  const int opened = open(path.c_str(), open_flags);
+  if (opened < 0) return;
+  struct stat status {};
+  if (fstat(opened, &status) == 0 && is_same(status, file) && lock(opened)) {
+    struct stat named {};
+    if (lstat(path.c_str(), &named) == 0 && is_same(named, file)) unlink(path.c_str());
+    flock(opened, LOCK_UN);
+  }
+  close(opened);
+}
+
+void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept {
+  DIR* const entries = opendir(folder.c_str());
+  if (entries == nullptr) return;
+  const std::string prefix = name_prefix();
+  for (int i = 0; i < most_entries; ++i) {
+    const dirent* const entry = readdir(entries);
+    if (entry == nullptr) break;
+    if (std::string_view(entry->d_name).starts_with(prefix))
+      sweep_one(folder + '/' + entry->d_name, now_ns);
+  }
+  closedir(entries);
+}
+
+}  // namespace lanewise::host
