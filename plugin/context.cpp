@@ -3,15 +3,12 @@
 
 #include "context.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <limits>
 #include <string_view>
 #include <utility>
 
-#include "host/nccl_environment.hpp"
-#include "host/nccl_library.hpp"
+#include "guard.hpp"
 #include "host/settings.hpp"
 #include "lanewise/version.hpp"
 #include "translate.hpp"
@@ -19,32 +16,10 @@
 namespace lanewise::plugin {
 namespace {
 
-int to_int(std::size_t count) noexcept {
-  constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  return static_cast<int>(std::min(count, largest));
-}
-
-NcclRelease find_release(const Opening& opening) {
-  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
-  return library ? library->release : opening.first_release;
-}
-
-// Everything here is equal on all ranks: they have the same environment and files.
-PolicyInputs gather_inputs(const Opening& opening, const Environment& environment) {
-  PolicyInputs inputs;
-  inputs.ranks = to_int(opening.ranks);
-  inputs.nodes = to_int(opening.nodes);
-  inputs.release = find_release(opening);
-  inputs.limits = host::parse_nccl_limits(environment);
-  inputs.prices = opening.prices;
-  inputs.user_filter = host::find_user_filter(environment);
-  return inputs;
-}
-
-std::string find_inert_reason(const host::Settings& settings, const PolicyInputs& inputs) {
-  if (settings.mode == host::Mode::off) return "LANEWISE_MODE=off";
-  if (const auto reason = inert_reason(inputs)) return std::string(*reason);
-  return {};
+// Empty where a policy is to decide.
+std::string find_inert_reason(host::Mode mode, const PolicyInputs& inputs) {
+  if (mode == host::Mode::off) return "LANEWISE_MODE=off";
+  return std::string(inert_reason(inputs).value_or(""));
 }
 
 }  // namespace
@@ -59,18 +34,31 @@ void Context::prepare() {
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
   is_traced_ = log_->is_enabled(host::LogLevel::trace);
   may_write_ = settings.mode == host::Mode::apply;
-  const auto inputs = gather_inputs(opening_, environment);
-  release_ = inputs.release;
-  inert_reason_ = find_inert_reason(settings, inputs);
-  if (inert_reason_.empty()) policy_ = make_policy(inputs);
-  log_->write(host::LogLevel::info, describe(settings.mode));
+  const auto inputs = gather_inputs(opening_, settings, environment);
+  ranks_ = inputs.policy.ranks;
+  nodes_ = inputs.policy.nodes;
+  release_ = inputs.policy.release;
+  const auto reason = find_inert_reason(settings.mode, inputs.policy);
+  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  introduce(inputs, reason);
 }
 
-std::string Context::describe(host::Mode mode) const {
-  const std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) +
-                           ", " + std::to_string(opening_.ranks) + " ranks, ";
-  if (policy_ == nullptr) return line + "inert: " + inert_reason_;
-  return line + "choices from the wave model, " + std::string(name_of(mode));
+// One line a communicator, and a warning where a profile that the user named is not used.
+void Context::introduce(const Inputs& inputs, const std::string& reason) const {
+  std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) + ", " +
+                     std::to_string(opening_.ranks) + " ranks, " + inputs.machine + ", ";
+  if (!reason.empty()) {
+    line += "inert: " + reason;
+  } else {
+    line += inputs.policy.profile ? "choices from " + inputs.profile_file + " and the wave model"
+                                  : "choices from the wave model";
+    if (!may_write_) line += ", observing only";
+  }
+  log_->write(host::LogLevel::info, line);
+  if (inputs.profile_refusal.empty() || !reason.empty()) return;
+  const std::string refusal = inputs.profile_file + " is not used: " + inputs.profile_refusal;
+  log_->write(is_first(refusal) ? host::LogLevel::warning : host::LogLevel::info,
+              "lanewise: " + refusal);
 }
 
 std::optional<Decision> Context::decide(const Query& query, const CostTable& table,
@@ -127,8 +115,7 @@ void Context::trace(const Query& query, const std::optional<Decision>& decision,
 void Context::answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
   const auto collective = to_collective(call.function);
   if (!collective) return;
-  const Query query{*collective, call.bytes, to_int(opening_.ranks), to_int(opening_.nodes),
-                    call.pipe_ops};
+  const Query query{*collective, call.bytes, ranks_, nodes_, call.pipe_ops};
   const auto control = read_control();
   const bool is_watched = control && control->is_watched;
   // Asked first: writing changes what the table shows.

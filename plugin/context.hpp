@@ -5,31 +5,19 @@
 // What the plugin keeps for one communicator, the same for every ABI version. Adapters open it in
 // init, ask it in getCollInfo and close it in destroy or finalize.
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "control.hpp"
 #include "host/log.hpp"
-#include "host/settings.hpp"
+#include "inputs.hpp"
 #include "lanewise/cost_table.hpp"
 #include "lanewise/nccl_release.hpp"
 #include "lanewise/policy.hpp"
-#include "lanewise/policy_inputs.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
-
-// What init is told. `communicator` is the same on all ranks, and known from tuner v5 on.
-struct Opening {
-  std::size_t ranks = 0;
-  std::size_t nodes = 0;
-  abi::DebugLogger logger = nullptr;
-  std::optional<std::uint64_t> communicator;
-  PriceAccess prices = PriceAccess::with_table;
-  NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
-};
 
 struct Call {
   abi::Function function = 0;
@@ -56,7 +44,7 @@ class Context {
   void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept;
 
  private:
-  [[nodiscard]] std::string describe(host::Mode mode) const;
+  void introduce(const Inputs& inputs, const std::string& reason) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
   [[nodiscard]] Outcome write(const Choice& choice, CostTable& table,
@@ -69,8 +57,9 @@ class Context {
              Outcome outcome) const noexcept;
 
   Opening opening_;
+  int ranks_ = 0;
+  int nodes_ = 0;
   NcclRelease release_;
-  std::string inert_reason_;
   std::unique_ptr<Policy> policy_;  // null: inert
   std::optional<host::Log> log_;
   bool may_write_ = false;

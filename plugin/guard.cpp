@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <functional>
 #include <mutex>
-#include <string_view>
 
 #include "translate.hpp"
 
@@ -21,6 +20,8 @@ constinit std::mutex causes_mutex;
 constinit std::array<std::size_t, max_causes> causes{};
 constinit std::size_t cause_count = 0;
 
+}  // namespace
+
 bool is_first(std::string_view cause) noexcept {
   const std::size_t hash = std::hash<std::string_view>{}(cause);
   const std::lock_guard lock(causes_mutex);
@@ -29,8 +30,6 @@ bool is_first(std::string_view cause) noexcept {
   causes[cause_count++] = hash;
   return true;
 }
-
-}  // namespace
 
 void warn_once(abi::DebugLogger logger, const char* cause) noexcept {
   if (logger == nullptr || !is_first(cause)) return;

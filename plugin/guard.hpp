@@ -5,11 +5,15 @@
 // The C boundary. Every exported function's body is one call of guarded(): whatever happens, NCCL
 // gets success, because it takes any error for fatal.
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
+
+// Whether nothing in this process has been said of this cause yet; false once there were many.
+[[nodiscard]] bool is_first(std::string_view cause) noexcept;
 
 // A warning through NCCL's logger (null: none), once a process for each cause.
 void warn_once(abi::DebugLogger logger, const char* cause) noexcept;

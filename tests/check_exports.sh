@@ -29,6 +29,7 @@ check_needed() {
     case $library in
     libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | ld-linux-x86-64.so.2 | \
       ld-linux-aarch64.so.1) ;;
+    libhwloc.so.*) fail "needs $library: run scripts/deps.sh and configure again" ;;
     *) fail "needs $library" ;;
     esac
   done < <(readelf --dynamic --wide "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
