@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Raised whenever the way of building changes: an older build is then made anew.
-readonly recipe="hwloc recipe 1"
+readonly recipe="hwloc recipe 2"
 
 deps="${LANEWISE_DEPS_DIR:-$PWD/.deps}"
 mkdir -p "$deps"
@@ -46,32 +46,41 @@ apt_private() {
 }
 
 fetch_source() {
-  copy_sources
-  : >"$work/apt/none"
+  copy_sources && : >"$work/apt/none" || return 1
   # A third party's list without source packages makes update complain; only the fetch must work.
-  apt_private update || true
+  apt_private update
   (cd "$work/src" && apt_private source hwloc)
 }
 
-# hwloc's Linux backend reads PCI from sysfs without libpciaccess. Its getenv goes to a function of
-# ours (src/host/hardware_hwloc.cpp): an HWLOC_ variable of the user's must not make one rank see
-# another machine than its peers. Only the library is made: no tools, tests or documentation.
+# hwloc's Linux backend reads PCI from sysfs, but --disable-pci would take that away too: so
+# libpciaccess is just not found. hwloc's getenv goes to a function of ours
+# (src/host/hardware_hwloc.cpp): an HWLOC_ variable of the user's must not make one rank see another
+# machine than its peers. Only the library is made: no tools, tools' files or documentation.
+# Steps are joined by && because a caller that asks for the result switches set -e off in here.
 build_hwloc() {
-  cd "$work"/src/hwloc-*/
-  ./configure --quiet --prefix="$deps" --libdir="$deps/lib" \
-    --enable-static --disable-shared --with-pic --enable-32bits-pci-domain \
-    --disable-plugins --disable-plugin-dlopen --disable-plugin-ltdl --disable-libudev \
-    --disable-libxml2 --disable-pci --disable-cuda --disable-nvml --disable-opencl --disable-gl \
-    --disable-rsmi --disable-levelzero --disable-cairo --disable-doxygen --disable-readme \
-    CFLAGS="-O2 -fvisibility=hidden"
-  # After configure: its own checks must see the real getenv.
-  make -s -j"$(nproc)" -C hwloc CPPFLAGS="-Dgetenv=lanewise_hwloc_getenv" V=0
-  make -s -C hwloc install
-  make -s -C include install
+  cd "$work"/src/hwloc-*/ &&
+    ./configure --quiet --prefix="$deps" --libdir="$deps/lib" \
+      --enable-static --disable-shared --with-pic --enable-32bits-pci-domain \
+      --disable-plugins --disable-plugin-dlopen --disable-plugin-ltdl --disable-libudev \
+      --disable-libxml2 --disable-cuda --disable-nvml --disable-opencl --disable-gl \
+      --disable-rsmi --disable-levelzero --disable-cairo --disable-doxygen --disable-readme \
+      ac_cv_header_pciaccess_h=no ac_cv_lib_pciaccess_pci_slot_match_iterator_create=no \
+      CFLAGS="-O2 -fvisibility=hidden" &&
+    grep -q 'define HWLOC_HAVE_LINUXPCI 1' include/private/autogen/config.h &&
+    # After configure: its own checks must see the real getenv.
+    make -s -j"$(nproc)" -C hwloc CPPFLAGS="-Dgetenv=lanewise_hwloc_getenv" &&
+    make -s -C hwloc install &&
+    make -s -C include install
 }
 
-fetch_source >"$work/fetch.log" 2>&1 || { cat "$work/fetch.log" >&2; echo "deps: cannot fetch hwloc's source package" >&2; exit 1; }
-(build_hwloc) >"$work/build.log" 2>&1 || { tail -50 "$work/build.log" >&2; echo "deps: hwloc does not build" >&2; exit 1; }
+stop_with() {
+  tail -50 "$work/log" >&2
+  echo "deps: $1" >&2
+  exit 1
+}
+
+fetch_source >"$work/log" 2>&1 || stop_with "cannot fetch hwloc's source package"
+(build_hwloc) >"$work/log" 2>&1 || stop_with "hwloc does not build"
 rm -rf "$deps/lib/pkgconfig" "$deps"/lib/*.la
 echo "$recipe" >"$deps/stamp"
 echo "deps: built hwloc in $deps"

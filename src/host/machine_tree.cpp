@@ -121,7 +121,8 @@ class Assembly {
     gpu.numa = node.numa;
     if (!gpu.numa && gpu.root) gpu.numa = tree_.roots[*gpu.root].numa;
     // On a machine with one node there is nothing else that "unknown" could mean.
-    if (!gpu.numa && tree_.numa_nodes.size() == 1) gpu.numa = tree_.numa_nodes.front().number;
+    if (!gpu.numa && !node.is_numa_contradicted && tree_.numa_nodes.size() == 1)
+      gpu.numa = tree_.numa_nodes.front().number;
     topology_.gpus.push_back(std::move(gpu));
   }
 

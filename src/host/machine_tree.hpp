@@ -33,6 +33,7 @@ struct PciNode {
   std::optional<std::size_t> parent;  // index into MachineTree::nodes
   std::optional<std::size_t> root;    // index into MachineTree::roots
   std::optional<int> numa;
+  bool is_numa_contradicted = false;  // the source names a node that it does not have
   int compute_capability = 0;
   int nvlinks = 0;
   bool is_gpu = false;

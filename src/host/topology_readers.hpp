@@ -2,33 +2,44 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The readers behind topology_source.hpp, one library each.
+// The readers behind topology_source.hpp: each fills its part of a MachineTree. `root` is the
+// folder that holds sys and proc: "/" for this machine.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine_tree.hpp"
 
 namespace lanewise::host {
 
-// hardware_hwloc.cpp. `root` is the folder that holds sys and proc: "/" for this machine.
-[[nodiscard]] MachineTree read_machine_tree(const std::filesystem::path& root);
+// The processors' side of a machine.
+struct Processors {
+  std::vector<NumaNode> numa_nodes;             // by number
+  std::vector<std::vector<bool>> cpus_of_node;  // as numa_nodes, by the OS's CPU number
+  std::string vendor;
+  int family = 0;
+  int model = 0;
+
+  [[nodiscard]] const NumaNode* find_node(int number) const noexcept;
+  // The one node that holds every CPU of a list like "0-63,128-191"; none where it is not one.
+  [[nodiscard]] std::optional<int> node_of(std::string_view cpu_list) const;
+};
+
+// hardware_hwloc.cpp.
+[[nodiscard]] Processors read_processors(const std::filesystem::path& root);
+
+// pci_tree_sysfs.cpp: the kernel's own tree of NVIDIA's GPUs and what is above them. hwloc would
+// read every function's configuration space for it, 256 bytes each: 27 us a word in a virtual
+// machine, 2 to 10 ms a function, under one lock for all ranks that start together.
+void add_pci_tree(MachineTree& tree, const std::filesystem::path& root,
+                  const Processors& processors);
 
 // machine_xml.cpp: hwloc's XML or NCCL's. Throws Error with `name`, line and expectation.
 [[nodiscard]] MachineTree parse_machine_tree(const std::string& name, std::string_view text);
 
-// pci_sysfs.cpp: what hwloc does not tell about a PCI function, from its folder under `root`.
-struct PciAttributes {
-  PciLink link;  // at its maximum
-  std::optional<int> numa;
-};
-[[nodiscard]] PciAttributes read_pci_attributes(const std::filesystem::path& root,
-                                                const PciAddress& address);
-
 // "16.0 GT/s PCIe", "8 GT/s": the PCI Express generation; 0 for anything else.
 [[nodiscard]] int parse_link_generation(std::string_view text) noexcept;
-
-// Whether the processor's flags under `root` name a hypervisor.
-[[nodiscard]] bool is_guest_machine(const std::filesystem::path& root);
 
 }  // namespace lanewise::host
