@@ -49,6 +49,10 @@ TEST(Settings, RejectAMisspeltName) {
   EXPECT_NE(failure({{"LANEWISE_MOED", "off"}}).find("LANEWISE_MOED"), std::string::npos);
 }
 
+TEST(Settings, LetTheBuildsVariableBe) {
+  EXPECT_NO_THROW((void)parse_settings({{"LANEWISE_DEPS_DIR", "/anywhere"}}));
+}
+
 TEST(Settings, DescribeTheDefaultsThatTheyHave) {
   Environment defaults;
   for (const auto& setting : setting_descriptions()) {

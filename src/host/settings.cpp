@@ -62,7 +62,11 @@ using Setter = void (*)(Settings&, std::string_view);
 constexpr std::array<Setter, descriptions.size()> setters = {
     set_mode, set_machine, set_profile, set_environment_change, set_log_level, set_log_file};
 
+// Of scripts/deps.sh and CMake; a developer has it set while the plugin runs.
+constexpr std::string_view build_variable = "LANEWISE_DEPS_DIR";
+
 void set(Settings& settings, std::string_view name, std::string_view value) {
+  if (name == build_variable) return;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     if (descriptions[i].name != name) continue;
     if (!value.empty()) setters[i](settings, value);
