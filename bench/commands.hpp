@@ -18,6 +18,7 @@ inline constexpr int exit_bad_input = 2;     // wrong options, or no GPU, driver
 inline constexpr int exit_wrong_result = 3;  // a sum was wrong
 inline constexpr int exit_slower = 4;        // --check never-worse: slower than stock
 
+void add_compare(CLI::App& app);
 void add_environment(CLI::App& app);
 void add_links(CLI::App& app);
 void add_rank(CLI::App& app);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -68,9 +69,12 @@ Gang::~Gang() {
 }
 
 void Gang::spawn(const Child& place) {
-  std::vector<std::string> arguments = {
-      "lanewise-bench", "rank", std::to_string(block_.descriptor()),
-      std::to_string(place.first_rank), std::to_string(place.rank_count)};
+  std::vector<std::string> arguments = {"lanewise-bench",
+                                        "rank",
+                                        std::to_string(block_.descriptor()),
+                                        std::to_string(place.first_rank),
+                                        std::to_string(place.rank_count),
+                                        std::to_string(getpid())};
   std::vector<std::string> variables = merged_environment(plan_.variables);
   pid_t pid = 0;
   const int status = posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr,
@@ -128,7 +132,8 @@ void Gang::throw_if_dead() {
     const std::string end = WIFSIGNALED(status)
                                 ? "was killed by signal " + std::to_string(WTERMSIG(status))
                                 : "ended with status " + std::to_string(WEXITSTATUS(status));
-    fail(describe(child.first_rank) + " " + end);
+    const std::string who = child.rank_count == 1 ? "" : "the process of all ranks, at ";
+    fail(who + describe(child.first_rank) + " " + end);
   }
 }
 

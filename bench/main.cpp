@@ -11,6 +11,7 @@
 namespace {
 
 constexpr std::array commands = {
+    lanewise::bench::add_compare,
     lanewise::bench::add_environment,
     lanewise::bench::add_links,
     lanewise::bench::add_rank,

@@ -20,6 +20,7 @@ struct Options {
   int descriptor = -1;
   int first_rank = 0;
   int rank_count = 1;
+  int driver = 0;
 };
 
 void serve(RankLink& link) {
@@ -49,7 +50,7 @@ void run_rank(BlockLayout& block, RankPlace place) {
 void run_ranks_of_this_process(const Options& options) {
   // Nobody stays behind when the driver dies, however it does.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() == 1) throw Exit{exit_failure};
+  if (getppid() != options.driver) throw Exit{exit_failure};
   const SharedBlock block = SharedBlock::attach(options.descriptor);
   std::vector<std::thread> others;
   for (int index = 1; index < options.rank_count; ++index) {
@@ -69,6 +70,7 @@ void add_rank(CLI::App& app) {
   command->add_option("descriptor", options->descriptor)->required();
   command->add_option("first_rank", options->first_rank)->required();
   command->add_option("rank_count", options->rank_count)->required();
+  command->add_option("driver", options->driver)->required();
   command->callback([options] { run_ranks_of_this_process(*options); });
 }
 

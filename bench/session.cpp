@@ -138,7 +138,12 @@ Verification Session::build(Prepared& prepared) {
   verification.is_unavailable = link_.gather_max(is_refused ? 1 : 0) > 0;
   if (verification.is_unavailable) return verification;
   begin("instantiating the graph of", prepared);
-  if (prepared.mode == Mode::graph) prepared.graph.instantiate(communicator_->stream());
+  if (prepared.mode == Mode::graph) {
+    prepared.graph.instantiate(communicator_->stream());
+  } else {
+    // NCCL launches eager calls by another way while a captured one is alive.
+    prepared.graph = CallGraph();
+  }
   communicator_->wait();
   link_.barrier();
   return verification;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "arms.hpp"
+
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "conf_file.hpp"
+#include "lanewise/error.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+std::function<std::optional<Choice>(std::size_t)> always(std::optional<Choice> choice) {
+  return [choice](std::size_t) { return choice; };
+}
+
+// "NAME=VALUE,NAME=VALUE"
+Environment parse_variables(const std::string& text) {
+  Environment variables;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::string part = text.substr(start, end - start);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error("\"" + part + "\" is no NAME=VALUE, in env:" + text);
+    }
+    variables[part.substr(0, equals)] = part.substr(equals + 1);
+    start = end + 1;
+  }
+  return variables;
+}
+
+ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
+  ArmPlan plan{name, environment_with_plugin(machine), Arm::settings, always(std::nullopt)};
+  if (name == "stock") {
+    plan.variables = environment_without_plugin(machine);
+    plan.arm = Arm::stock;
+  } else if (name == "noop") {
+    plan.arm = Arm::stock;
+  } else if (name == "lanewise") {
+    if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
+    plan.variables["LANEWISE_PROFILE"] = profile;
+  } else if (name != "lanewise-no-profile") {
+    throw Error("unknown arm \"" + name +
+                "\": stock, noop, lanewise-no-profile, lanewise, env:NAME=VALUE, conf:FILE or a "
+                "choice as in ring/ll/2");
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::optional<Choice> parse_choice(std::string_view text) {
+  const std::size_t first = text.find('/');
+  if (first == std::string_view::npos) return std::nullopt;
+  const std::size_t second = text.find('/', first + 1);
+  const auto algorithm = parse_algorithm(text.substr(0, first));
+  const auto protocol = parse_protocol(text.substr(first + 1, second - first - 1));
+  if (!algorithm || !protocol) return std::nullopt;
+  Choice choice{*algorithm, *protocol, 0};
+  if (second == std::string_view::npos) return choice;
+  const std::string_view channels = text.substr(second + 1);
+  const char* const last = channels.data() + channels.size();
+  const auto end = std::from_chars(channels.data(), last, choice.channels);
+  if (end.ec != std::errc() || end.ptr != last || choice.channels < 1 || choice.channels > 64) {
+    return std::nullopt;
+  }
+  return choice;
+}
+
+ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::string& profile) {
+  if (name.starts_with("env:")) {
+    ArmPlan plan{name, environment_without_plugin(machine), Arm::stock, always(std::nullopt)};
+    for (const auto& [variable, value] : parse_variables(name.substr(4))) {
+      plan.variables[variable] = value;
+    }
+    return plan;
+  }
+  if (name.starts_with("conf:")) {
+    const ConfFile file = read_conf_file(name.substr(5));
+    return {name, environment_with_plugin(machine), Arm::stock,
+            [file, ranks = machine.ranks](std::size_t bytes) { return file.find(bytes, ranks); }};
+  }
+  if (const auto choice = parse_choice(name)) {
+    return {name, environment_with_plugin(machine), Arm::settings, always(choice)};
+  }
+  return plan_named(name, machine, profile);
+}
+
+Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
+                 const RankOptions& options, DataType type, std::size_t max_bytes) {
+  Field field;
+  std::map<Environment, Gang*> started;
+  for (const ArmPlan& plan : plans) {
+    Gang*& gang = started[plan.variables];
+    if (gang == nullptr) {
+      field.gangs.push_back(
+          open_gang(machine, options, plan.name, plan.variables, type, max_bytes));
+      gang = field.gangs.back().get();
+    }
+    field.arms.push_back({plan, gang});
+  }
+  return field;
+}
+
+}  // namespace lanewise::bench

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "contest.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace lanewise::bench {
+namespace {
+
+// A request builds this many, so that a gang's time-out is about a few graphs, not a whole sweep.
+constexpr std::size_t candidates_a_request = 8;
+
+// The first round of a fresh gang finds cold clocks and page tables: it is not counted.
+constexpr int uncounted_rounds = 1;
+
+}  // namespace
+
+void add_timing_options(CLI::App& command, TimingOptions& options) {
+  command.add_option("--calls", options.calls, "All-reduces in a row that make a sample")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--rounds", options.fewest_rounds, "Fewest rounds of a size")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--most-rounds", options.most_rounds, "Most rounds, while undecided")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--budget", options.budget_s, "Seconds of timing in all; 0: no limit")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
+  command.add_flag("--eager", options.is_eager, "Queue calls one by one, not from a CUDA graph");
+  command.add_option("--seed", options.seed, "Of the data and the order")->capture_default_str();
+}
+
+std::optional<Estimate> Contender::time() const {
+  if (us.empty()) return std::nullopt;
+  return estimate_median(us);
+}
+
+std::optional<Estimate> Contender::ratio() const {
+  if (ratios.empty()) return std::nullopt;
+  return estimate_median(ratios);
+}
+
+Verdict Contender::verdict() const {
+  const auto estimate = ratio();
+  if (!estimate) return Verdict::undecided;
+  if (judge(*estimate, gain_limit) == Verdict::better) return Verdict::better;
+  if (judge(*estimate, never_worse_limit) == Verdict::worse) return Verdict::worse;
+  return Verdict::undecided;
+}
+
+Contest::Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders)
+    : bytes_(bytes),
+      options_(options),
+      contenders_(std::move(contenders)),
+      random_(options.seed + bytes) {
+  for (std::size_t index = 0; index < contenders_.size(); ++index) {
+    contenders_[index].candidate.id = static_cast<int>(index);
+  }
+}
+
+void Contest::prepare() {
+  const Mode mode = options_.is_eager ? Mode::eager : Mode::graph;
+  std::set<Gang*> gangs;
+  for (const Contender& contender : contenders_) gangs.insert(contender.gang);
+  for (Gang* gang : gangs) {
+    std::vector<Contender*> mine;
+    for (Contender& contender : contenders_) {
+      if (contender.gang == gang) mine.push_back(&contender);
+    }
+    for (std::size_t first = 0; first < mine.size(); first += candidates_a_request) {
+      const std::size_t last = std::min(mine.size(), first + candidates_a_request);
+      Batch batch{bytes_, options_.calls, mode, random_(), {}};
+      for (std::size_t i = first; i < last; ++i) batch.candidates.push_back(mine[i]->candidate);
+      const auto answers = gang->call("prepare", batch).get<std::vector<Verification>>();
+      for (std::size_t i = first; i < last; ++i) mine[i]->verification = answers.at(i - first);
+    }
+  }
+  for (Contender& contender : contenders_) {
+    const bool is_stock = &contender == contenders_.data();
+    contender.is_out = contender.verification.is_unavailable ||
+                       (!contender.verification.fault.empty() && !is_stock);
+  }
+}
+
+std::vector<std::size_t> Contest::draw_order() {
+  std::vector<std::size_t> order = {0, 0};
+  for (std::size_t index = 1; index < contenders_.size(); ++index) {
+    if (!contenders_[index].is_out) order.push_back(index);
+  }
+  std::shuffle(order.begin(), order.end(), random_);
+  return order;
+}
+
+std::vector<double> Contest::time_in_order(std::span<const std::size_t> order) {
+  std::vector<double> times;
+  while (times.size() < order.size()) {
+    // Neighbours of one gang travel in one request.
+    Gang* gang = contenders_[order[times.size()]].gang;
+    std::vector<int> ids;
+    for (std::size_t i = times.size(); i < order.size(); ++i) {
+      const Contender& contender = contenders_[order[i]];
+      if (contender.gang != gang) break;
+      ids.push_back(contender.candidate.id);
+    }
+    const auto some = gang->call("time", {{"ids", ids}, {"launches", options_.launches}})
+                          .get<std::vector<double>>();
+    times.insert(times.end(), some.begin(), some.end());
+  }
+  return times;
+}
+
+void Contest::run_round() {
+  const auto order = draw_order();
+  const auto times = time_in_order(order);
+  if (rounds_++ < uncounted_rounds) return;
+  double stock = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == 0) stock += times[i] / 2;
+  }
+  contenders_[0].us.push_back(stock);
+  contenders_[0].ratios.push_back(1);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == 0) continue;
+    contenders_[order[i]].us.push_back(times[i]);
+    contenders_[order[i]].ratios.push_back(stock / times[i]);
+  }
+}
+
+void Contest::run(double limit, std::chrono::steady_clock::time_point deadline) {
+  while (rounds_ < options_.fewest_rounds + uncounted_rounds ||
+         (rounds_ < options_.most_rounds + uncounted_rounds && !is_decided(limit) &&
+          std::chrono::steady_clock::now() < deadline)) {
+    run_round();
+  }
+}
+
+bool Contest::is_decided(double limit) const {
+  return std::all_of(contenders_.begin() + 1, contenders_.end(), [&](const Contender& contender) {
+    const auto ratio = contender.ratio();
+    return contender.is_out || (ratio && judge(*ratio, limit) != Verdict::undecided);
+  });
+}
+
+void Contest::finish() {
+  std::set<Gang*> gangs;
+  for (const Contender& contender : contenders_) gangs.insert(contender.gang);
+  for (Gang* gang : gangs) static_cast<void>(gang->call("drop", nlohmann::json::object()));
+}
+
+bool Contest::has_wrong_sums() const {
+  return std::any_of(contenders_.begin(), contenders_.end(), [](const Contender& contender) {
+    return !contender.verification.fault.empty();
+  });
+}
+
+}  // namespace lanewise::bench

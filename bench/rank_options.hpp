@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// How many ranks, of which kind, with which plugin: the options that every measuring command has.
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "data_type.hpp"
+#include "gang.hpp"
+#include "lanewise/nccl_release.hpp"
+
+namespace lanewise::bench {
+
+struct RankOptions {
+  int ranks = 0;  // 0: one for each GPU
+  bool uses_threads = false;
+  int timeout_s = 60;
+  std::string plugin;
+  std::string plant;  // see Plant
+};
+
+void add_rank_options(CLI::App& command, RankOptions& options);
+
+// The options joined with what this machine has.
+struct Machine {
+  int ranks = 0;
+  int gpus = 0;
+  std::vector<std::string> gpu_names;
+  NcclRelease nccl;
+  RankKind kind = RankKind::processes;
+  std::string plugin;  // its file
+};
+
+// Throws Error that says what is missing: driver, GPU, NCCL, the plugin, or what more ranks than
+// GPUs need.
+[[nodiscard]] Machine inspect_machine(const RankOptions& options);
+
+// What ranks need in their environment: with the plugin or without any, and NCCL's permission for
+// several ranks on a GPU. Variables that the user has set win.
+[[nodiscard]] Environment environment_without_plugin(const Machine& machine);
+[[nodiscard]] Environment environment_with_plugin(const Machine& machine);
+
+// Starts a gang and creates its communicators; buffers for payloads of up to `max_bytes`.
+[[nodiscard]] std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& options,
+                                              const std::string& label,
+                                              const Environment& variables, DataType type,
+                                              std::size_t max_bytes);
+
+}  // namespace lanewise::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What a command writes with --json; the format is result_schema.md's.
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "contest.hpp"
+#include "rank_options.hpp"
+
+namespace lanewise::bench {
+
+// The sections every result has. `command` is the command line.
+[[nodiscard]] nlohmann::json start_result(const std::string& command, const Machine& machine);
+// One entry of "sizes".
+[[nodiscard]] nlohmann::json describe_size(const Contest& contest);
+// Atomic; throws Error where it cannot be written.
+void write_result(const std::string& path, const nlohmann::json& result);
+
+}  // namespace lanewise::bench
