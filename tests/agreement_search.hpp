@@ -59,9 +59,9 @@ class Search {
     blur(rank.verdict);
     rank.rounds = 0;
     if (rank.phase == AgreementPhase::abstain) {
-      rank.reason = Verdict::timed_out;
+      rank.reason = AgreementVerdict::timed_out;
     } else {
-      rank.reason = Verdict::pending;
+      rank.reason = AgreementVerdict::pending;
       rank.resume = AgreementPhase::open;
     }
     if (!process.has_slot && rank.phase != AgreementPhase::claim) rank.slot = 0;
@@ -70,8 +70,8 @@ class Search {
     if (!process.is_alive) rank = {.ranks = rank.ranks, .phase = AgreementPhase::open};
   }
 
-  static void blur(Verdict& verdict) {
-    if (verdict > Verdict::apply) verdict = Verdict::timed_out;
+  static void blur(AgreementVerdict& verdict) {
+    if (verdict > AgreementVerdict::apply) verdict = AgreementVerdict::timed_out;
   }
 
   // Drops segments that nobody can reach any more, renumbers the others in a fixed order and sorts
@@ -196,7 +196,7 @@ class Search {
     bool has_abstained = false;
     for (const auto& process : world.processes) {
       if (!process.is_alive || !process.is_in(AgreementPhase::left)) continue;
-      (process.rank.verdict == Verdict::apply ? has_applied : has_abstained) = true;
+      (process.rank.verdict == AgreementVerdict::apply ? has_applied : has_abstained) = true;
     }
     if (has_applied && has_abstained) findings_.violation = "ranks left with different verdicts";
   }
@@ -206,7 +206,7 @@ class Search {
   void finish(const World& world) {
     const bool is_last = world.generation + 1 == scenario_.generations;
     const auto applies = [](const Process& process) {
-      return !process.is_alive || process.rank.verdict == Verdict::apply;
+      return !process.is_alive || process.rank.verdict == AgreementVerdict::apply;
     };
     if (is_last)
       ++(std::all_of(world.processes.begin(), world.processes.end(), applies)

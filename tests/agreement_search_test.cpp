@@ -55,7 +55,8 @@ TEST(AgreementSearch, OneRankWithAnotherPlanMakesAllAbstain) {
 
 // Whatever killed processes left under the name, their successors, all at once, agree at once.
 TEST(AgreementSearch, TakesOverWhatDeadProcessesLeft) {
-  for (const auto verdict : {Verdict::pending, Verdict::timed_out, Verdict::apply}) {
+  for (const auto verdict :
+       {AgreementVerdict::pending, AgreementVerdict::timed_out, AgreementVerdict::apply}) {
     for (int arrived = 0; arrived <= 3; ++arrived) {
       Segment left;
       left.word = {verdict, arrived, 0};

@@ -52,7 +52,7 @@ class AgreementTest : public ::testing::Test {
 // Keeps the agreement, as a communicator does: late ranks learn the verdict from it.
 struct Outcome {
   std::unique_ptr<Agreement> agreement;
-  Verdict verdict = Verdict::pending;
+  AgreementVerdict verdict = AgreementVerdict::pending;
   std::string note;
   std::size_t gpus = 0;
 };
@@ -82,7 +82,7 @@ TEST_F(AgreementTest, ThreadsApplyAndKnowEveryGpu) {
   for (int rank = 0; rank < 8; ++rank) requests.push_back(request(rank, 8));
 
   for (const auto& outcome : agree_as_threads(requests)) {
-    EXPECT_EQ(outcome.verdict, Verdict::apply) << outcome.note;
+    EXPECT_EQ(outcome.verdict, AgreementVerdict::apply) << outcome.note;
     EXPECT_EQ(outcome.gpus, 8U);
   }
   EXPECT_EQ(files_left(), 0U);
@@ -105,7 +105,8 @@ TEST_F(AgreementTest, ProcessesApply) {
   std::vector<pid_t> children;
   for (int rank = 0; rank < 4; ++rank) children.push_back(start_rank(request(rank, 4)));
 
-  for (const auto child : children) EXPECT_EQ(verdict_of(child), static_cast<int>(Verdict::apply));
+  for (const auto child : children)
+    EXPECT_EQ(verdict_of(child), static_cast<int>(AgreementVerdict::apply));
   EXPECT_EQ(files_left(), 0U);
 }
 
@@ -115,7 +116,7 @@ TEST_F(AgreementTest, OneOtherDigestMakesAllAbstainAtOnce) {
   requests[2].digest = 8;
 
   for (const auto& outcome : agree_as_threads(requests))
-    EXPECT_EQ(outcome.verdict, Verdict::mismatch);
+    EXPECT_EQ(outcome.verdict, AgreementVerdict::mismatch);
 }
 
 TEST_F(AgreementTest, AMissingRankMakesTheOthersAbstainAfterTheLimit) {
@@ -123,14 +124,15 @@ TEST_F(AgreementTest, AMissingRankMakesTheOthersAbstainAfterTheLimit) {
   for (auto& wanted : requests) wanted.limit = 20ms;
 
   for (const auto& outcome : agree_as_threads(requests))
-    EXPECT_EQ(outcome.verdict, Verdict::timed_out);
+    EXPECT_EQ(outcome.verdict, AgreementVerdict::timed_out);
   EXPECT_EQ(files_left(), 0U);
 }
 
 TEST_F(AgreementTest, OneOtherPlanMakesAllAbstain) {
-  std::thread other([&] { EXPECT_EQ(agree(request(0, 2), 2).verdict, Verdict::mismatch); });
+  std::thread other(
+      [&] { EXPECT_EQ(agree(request(0, 2), 2).verdict, AgreementVerdict::mismatch); });
 
-  EXPECT_EQ(agree(request(1, 2), 1).verdict, Verdict::mismatch);
+  EXPECT_EQ(agree(request(1, 2), 1).verdict, AgreementVerdict::mismatch);
   other.join();
 }
 
@@ -140,14 +142,14 @@ TEST_F(AgreementTest, ALateRankAbstainsToo) {
   Agreement first(early);
   EXPECT_FALSE(first.gather());
 
-  EXPECT_EQ(agree(early).verdict, Verdict::timed_out);
+  EXPECT_EQ(agree(early).verdict, AgreementVerdict::timed_out);
 }
 
 TEST_F(AgreementTest, ARankThatWithdrawsIsNotWaitedFor) {
   Agreement inert(request(0, 2));
   inert.withdraw();
 
-  EXPECT_EQ(agree(request(1, 2)).verdict, Verdict::withdrawn);
+  EXPECT_EQ(agree(request(1, 2)).verdict, AgreementVerdict::withdrawn);
 }
 
 TEST_F(AgreementTest, ARankThatFailsAfterTheGatheringTakesAllAlong) {
@@ -156,7 +158,7 @@ TEST_F(AgreementTest, ARankThatFailsAfterTheGatheringTakesAllAlong) {
     EXPECT_TRUE(agreement.gather());
   });
 
-  EXPECT_EQ(agree(request(1, 2)).verdict, Verdict::withdrawn);
+  EXPECT_EQ(agree(request(1, 2)).verdict, AgreementVerdict::withdrawn);
   failing.join();
 }
 
@@ -185,7 +187,7 @@ TEST_F(AgreementTest, AKilledRankIsNoticedBeforeTheLimit) {
   const auto outcome = agree(request(1, 3));
 
   killer.join();
-  EXPECT_EQ(outcome.verdict, Verdict::rank_died);
+  EXPECT_EQ(outcome.verdict, AgreementVerdict::rank_died);
 }
 
 TEST_F(AgreementTest, TakesOverWhatKilledRanksLeft) {
@@ -196,14 +198,14 @@ TEST_F(AgreementTest, TakesOverWhatKilledRanksLeft) {
   ASSERT_EQ(files_left(), 1U);
 
   for (const auto& outcome : agree_as_threads({request(0, 2), request(1, 2)}))
-    EXPECT_EQ(outcome.verdict, Verdict::apply);
+    EXPECT_EQ(outcome.verdict, AgreementVerdict::apply);
   EXPECT_EQ(files_left(), 0U);
 }
 
 TEST_F(AgreementTest, OneNameServesManyCommunicatorsInTurn) {
   for (int generation = 0; generation < 200; ++generation)
     for (const auto& outcome : agree_as_threads({request(0, 2), request(1, 2)}))
-      ASSERT_EQ(outcome.verdict, Verdict::apply) << generation;
+      ASSERT_EQ(outcome.verdict, AgreementVerdict::apply) << generation;
   EXPECT_EQ(files_left(), 0U);
 }
 
@@ -214,7 +216,7 @@ TEST_F(AgreementTest, RefusesASymbolicLinkInItsPlace) {
 
   const auto outcome = agree(wanted);
 
-  EXPECT_EQ(outcome.verdict, Verdict::unavailable);
+  EXPECT_EQ(outcome.verdict, AgreementVerdict::unavailable);
   EXPECT_NE(outcome.note.find(agreement_path(wanted)), std::string::npos);
   EXPECT_EQ(fs::file_size(folder_ + "/elsewhere"), 9U);
 }
@@ -224,7 +226,7 @@ TEST_F(AgreementTest, RefusesASegmentThatOthersCanWrite) {
   std::ofstream(agreement_path(wanted)) << "x";
   chmod(agreement_path(wanted).c_str(), 0666);
 
-  EXPECT_EQ(agree(wanted).verdict, Verdict::unavailable);
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
   EXPECT_EQ(files_left(), 1U);
 }
 
@@ -235,18 +237,18 @@ TEST_F(AgreementTest, RefusesAnotherUsersSegment) {
   if (chown(agreement_path(wanted).c_str(), 12345, 12345) != 0)
     GTEST_SKIP() << "needs root, to make another user's file";
 
-  EXPECT_EQ(agree(wanted).verdict, Verdict::unavailable);
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
   EXPECT_EQ(files_left(), 1U);
 }
 
 TEST_F(AgreementTest, RefusesADirectoryOrAFifoInItsPlace) {
   const auto wanted = request(0, 2);
   fs::create_directory(agreement_path(wanted));
-  EXPECT_EQ(agree(wanted).verdict, Verdict::unavailable);
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
   fs::remove(agreement_path(wanted));
   mkfifo(agreement_path(wanted).c_str(), 0600);
 
-  EXPECT_EQ(agree(wanted).verdict, Verdict::unavailable);
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
 }
 
 TEST_F(AgreementTest, ReplacesASegmentOfAnotherLayout) {
@@ -255,7 +257,7 @@ TEST_F(AgreementTest, ReplacesASegmentOfAnotherLayout) {
   chmod(agreement_path(wanted).c_str(), 0600);
 
   for (const auto& outcome : agree_as_threads({wanted, request(1, 2)}))
-    EXPECT_EQ(outcome.verdict, Verdict::apply);
+    EXPECT_EQ(outcome.verdict, AgreementVerdict::apply);
 }
 
 TEST_F(AgreementTest, SaysWhichFolderIsMissing) {
@@ -264,7 +266,7 @@ TEST_F(AgreementTest, SaysWhichFolderIsMissing) {
 
   const auto outcome = agree(wanted);
 
-  EXPECT_EQ(outcome.verdict, Verdict::unavailable);
+  EXPECT_EQ(outcome.verdict, AgreementVerdict::unavailable);
   EXPECT_NE(outcome.note.find("/none/"), std::string::npos);
 }
 
@@ -277,7 +279,7 @@ TEST_F(AgreementTest, SixtyFourCommunicatorsOfEightRanksAtOnce) {
     }
 
   for (const auto& outcome : agree_as_threads(requests))
-    ASSERT_EQ(outcome.verdict, Verdict::apply) << outcome.note;
+    ASSERT_EQ(outcome.verdict, AgreementVerdict::apply) << outcome.note;
   EXPECT_EQ(files_left(), 0U);
 }
 

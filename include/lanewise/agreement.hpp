@@ -12,7 +12,7 @@ namespace lanewise {
 
 // Why a communicator applies or not. `unavailable` is of one rank: it took no part, so that the
 // others run into their time limit. Everything but `pending` and `apply` is an abstention.
-enum class Verdict : std::uint8_t {
+enum class AgreementVerdict : std::uint8_t {
   pending,
   apply,
   mismatch,
@@ -21,24 +21,26 @@ enum class Verdict : std::uint8_t {
   rank_died,
   unavailable
 };
-[[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
+[[nodiscard]] std::string_view name_of(AgreementVerdict verdict) noexcept;
 
 // The one word that decides. Every change is one compare-and-swap; a verdict never changes again.
 struct AgreementWord {
   static constexpr int max_ranks = (1 << 14) - 1;  // arrived and ready share 28 of 32 bits
 
-  Verdict verdict = Verdict::pending;
+  AgreementVerdict verdict = AgreementVerdict::pending;
   int arrived = 0;  // ranks that are in
   int ready = 0;    // ranks that have all they need to apply
   friend bool operator==(const AgreementWord&, const AgreementWord&) = default;
 
-  [[nodiscard]] constexpr bool is_decided() const noexcept { return verdict != Verdict::pending; }
+  [[nodiscard]] constexpr bool is_decided() const noexcept {
+    return verdict != AgreementVerdict::pending;
+  }
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept {
     return static_cast<std::uint32_t>(verdict) << 28 | static_cast<std::uint32_t>(arrived) << 14 |
            static_cast<std::uint32_t>(ready);
   }
   [[nodiscard]] static constexpr AgreementWord from_bits(std::uint32_t bits) noexcept {
-    return {static_cast<Verdict>(bits >> 28), static_cast<int>(bits >> 14 & max_ranks),
+    return {static_cast<AgreementVerdict>(bits >> 28), static_cast<int>(bits >> 14 & max_ranks),
             static_cast<int>(bits & max_ranks)};
   }
 };
@@ -92,10 +94,10 @@ struct AgreementRank {
   std::uint64_t digest = 0;
   std::uint64_t own_plan = 0;
   AgreementPhase phase = AgreementPhase::open;
-  AgreementPhase resume = AgreementPhase::open;  // where a failed abstention goes on
-  AgreementWord word;                            // as last seen
-  Verdict reason = Verdict::pending;             // of the abstention under way
-  Verdict verdict = Verdict::pending;
+  AgreementPhase resume = AgreementPhase::open;         // where a failed abstention goes on
+  AgreementWord word;                                   // as last seen
+  AgreementVerdict reason = AgreementVerdict::pending;  // of the abstention under way
+  AgreementVerdict verdict = AgreementVerdict::pending;
   int slot = 0;
   int rounds = 0;
   friend bool operator==(const AgreementRank&, const AgreementRank&) = default;
@@ -107,7 +109,7 @@ struct AgreementRank {
   }
   // After `gathered`: this rank cannot apply, so nobody shall.
   void withdraw() noexcept {
-    reason = Verdict::withdrawn;
+    reason = AgreementVerdict::withdrawn;
     resume = AgreementPhase::abstain;
     phase = AgreementPhase::abstain;
   }
@@ -152,7 +154,7 @@ struct AgreementRank {
     phase = next;
     return AgreementStep::again;
   }
-  AgreementStep leave(Verdict result) noexcept {
+  AgreementStep leave(AgreementVerdict result) noexcept {
     verdict = result;
     phase = AgreementPhase::left;
     return AgreementStep::left;
@@ -161,15 +163,16 @@ struct AgreementRank {
   template <class Board>
   AgreementStep find_segment(Board& board) {
     if (phase == AgreementPhase::open) {
-      if (rounds++ == max_rounds) return leave(Verdict::unavailable);
+      if (rounds++ == max_rounds) return leave(AgreementVerdict::unavailable);
       const auto answer = board.open();
-      if (answer == BoardAnswer::refused) return leave(Verdict::unavailable);
+      if (answer == BoardAnswer::refused) return leave(AgreementVerdict::unavailable);
       return go(answer == BoardAnswer::done ? AgreementPhase::inspect : AgreementPhase::create);
     }
     if (phase == AgreementPhase::create)
-      return board.create(digest) ? go(AgreementPhase::publish) : leave(Verdict::unavailable);
+      return board.create(digest) ? go(AgreementPhase::publish)
+                                  : leave(AgreementVerdict::unavailable);
     const auto answer = board.publish();
-    if (answer == BoardAnswer::refused) return leave(Verdict::unavailable);
+    if (answer == BoardAnswer::refused) return leave(AgreementVerdict::unavailable);
     slot = 0;
     return go(answer == BoardAnswer::done ? AgreementPhase::await_ranks : AgreementPhase::open);
   }
@@ -189,7 +192,7 @@ struct AgreementRank {
     }
     if (phase == AgreementPhase::poison) {
       auto poisoned = word;
-      if (!word.is_decided()) poisoned.verdict = Verdict::rank_died;
+      if (!word.is_decided()) poisoned.verdict = AgreementVerdict::rank_died;
       if (word.is_decided() || board.swap(word, poisoned)) return go(AgreementPhase::replace);
       return go(AgreementPhase::inspect);
     }
@@ -219,7 +222,7 @@ struct AgreementRank {
     }
     auto next = word;
     ++next.arrived;
-    if (!word.is_decided() && board.digest(0) != digest) next.verdict = Verdict::mismatch;
+    if (!word.is_decided() && board.digest(0) != digest) next.verdict = AgreementVerdict::mismatch;
     if (!board.swap(word, next)) return go(AgreementPhase::approach);
     return next.is_decided() ? leave(next.verdict) : go(AgreementPhase::await_ranks);
   }
@@ -233,7 +236,8 @@ struct AgreementRank {
       return AgreementStep::gathered;
     }
     if (pressure == Pressure::none) return AgreementStep::wait;
-    reason = pressure == Pressure::expired ? Verdict::timed_out : Verdict::rank_died;
+    reason =
+        pressure == Pressure::expired ? AgreementVerdict::timed_out : AgreementVerdict::rank_died;
     resume = phase;
     return go(AgreementPhase::abstain);
   }
@@ -250,9 +254,9 @@ struct AgreementRank {
     }
     auto next = word;
     if (++next.ready >= ranks) {
-      next.verdict = Verdict::apply;
+      next.verdict = AgreementVerdict::apply;
       for (int other = 0; other < ranks; ++other)
-        if (board.plan(other) != own_plan) next.verdict = Verdict::mismatch;
+        if (board.plan(other) != own_plan) next.verdict = AgreementVerdict::mismatch;
     }
     if (!board.swap(word, next)) return go(AgreementPhase::approach_vote);
     return next.is_decided() ? leave(next.verdict) : go(AgreementPhase::await_votes);

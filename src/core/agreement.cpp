@@ -7,7 +7,7 @@
 
 namespace lanewise {
 
-std::string_view name_of(Verdict verdict) noexcept {
+std::string_view name_of(AgreementVerdict verdict) noexcept {
   constexpr std::array<std::string_view, 7> names = {
       "pending",
       "apply",

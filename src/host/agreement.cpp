@@ -63,7 +63,7 @@ Agreement::Agreement(AgreementRequest request)
 
 Agreement::~Agreement() {
   if (session_->rank.phase != AgreementPhase::open) withdraw();
-  if (session_->rank.verdict != Verdict::apply) session_->board.remove_name();
+  if (session_->rank.verdict != AgreementVerdict::apply) session_->board.remove_name();
 }
 
 std::optional<std::vector<std::optional<PciAddress>>> Agreement::gather() {
@@ -78,7 +78,7 @@ std::optional<std::vector<std::optional<PciAddress>>> Agreement::gather() {
   return gpus;
 }
 
-Verdict Agreement::commit(std::uint64_t plan) noexcept {
+AgreementVerdict Agreement::commit(std::uint64_t plan) noexcept {
   if (session_->rank.phase == AgreementPhase::gathered) {
     session_->rank.propose(plan);
     (void)session_->drive();
@@ -97,7 +97,7 @@ void Agreement::withdraw() noexcept {
   session_->board.release();
 }
 
-Verdict Agreement::verdict() const noexcept { return session_->rank.verdict; }
+AgreementVerdict Agreement::verdict() const noexcept { return session_->rank.verdict; }
 
 std::string Agreement::note() const { return session_->board.note(); }
 

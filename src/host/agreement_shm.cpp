@@ -178,7 +178,7 @@ bool ShmBoard::create(std::uint64_t digest) noexcept {
   header->ranks = static_cast<std::uint32_t>(request_.ranks);
   header->deadline_ns =
       monotonic_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(request_.limit).count());
-  header->word = AgreementWord{Verdict::pending, 1, 0}.bits();
+  header->word = AgreementWord{AgreementVerdict::pending, 1, 0}.bits();
   header->magic = segment_magic;
   if (!claim(0)) return false;
   fill(0, digest);

@@ -43,13 +43,13 @@ class Agreement {
 
   // Says that this rank can apply `plan`, a digest of what it will decide, and waits for the
   // others. After `apply` the caller must not be able to fail: the others apply, too.
-  [[nodiscard]] Verdict commit(std::uint64_t plan) noexcept;
+  [[nodiscard]] AgreementVerdict commit(std::uint64_t plan) noexcept;
 
   // Nobody shall apply. For a rank that is inert for a reason of its own: the others learn of it
   // at once, also before gather(), which it then need not call.
   void withdraw() noexcept;
 
-  [[nodiscard]] Verdict verdict() const noexcept;
+  [[nodiscard]] AgreementVerdict verdict() const noexcept;
   // What refused, with the file and the cause; empty where nothing did.
   [[nodiscard]] std::string note() const;
 
