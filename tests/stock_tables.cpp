@@ -33,4 +33,24 @@ std::vector<StockPrices> read_stock_table(const std::filesystem::path& path) {
   return rows;
 }
 
+namespace {
+
+SearchedGraph read_graph(const nlohmann::json& graph) {
+  return {graph.at("channels").get<int>(), graph.at("bwIntra").get<double>()};
+}
+
+}  // namespace
+
+PriceInputs read_stock_inputs(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const auto document = nlohmann::json::parse(file);
+  PriceInputs inputs;
+  inputs.ranks = document.at("nRanks").get<int>();
+  inputs.compute_capability = document.at("sm").get<int>();
+  inputs.release = parse_nccl_release(document.at("nccl").get<std::string>()).value();
+  inputs.ring = read_graph(document.at("ring"));
+  inputs.tree = read_graph(document.at("tree"));
+  return inputs;
+}
+
 }  // namespace lanewise::testing

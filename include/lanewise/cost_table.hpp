@@ -4,7 +4,11 @@
 
 // A view of the prices that NCCL hands to a tuner, in microseconds. Only the pricing call's
 // duration is covered: the memory is NCCL's. This class is the one place that writes to it.
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "lanewise/choice.hpp"
@@ -23,8 +27,32 @@ class CostTable {
   // Nullopt where NCCL forbids the entry (any negative price: fp8 scales -1 to -1024) or has none.
   [[nodiscard]] std::optional<float> price(Algorithm algorithm, Protocol protocol) const noexcept {
     const float* entry = find(algorithm, protocol);
-    if (entry == nullptr || !(*entry >= 0.0F)) return std::nullopt;
+    if (entry == nullptr || std::signbit(*entry) || !(*entry >= 0.0F)) return std::nullopt;
     return *entry;
+  }
+
+  // True where Tree and Ring have all their entries here and no other algorithm is priced, as on
+  // every machine without NVSwitch. Equal bits() mean equal prices then.
+  [[nodiscard]] bool is_tree_and_ring_only() const noexcept {
+    if (prices_ == nullptr || protocols_ != protocol_count || algorithms_ < 2) return false;
+    // Two floats at a time; on NCCL's fast path the count is a constant and the loop unrolls.
+    return algorithms_ == algorithm_count ? are_negative<(algorithm_count - 2) * protocol_count>()
+                                          : are_negative((algorithms_ - 2) * protocols_);
+  }
+  // The six prices of Tree and Ring. Only where is_tree_and_ring_only().
+  [[nodiscard]] std::array<std::uint64_t, 3> bits() const noexcept {
+    std::array<std::uint64_t, 3> bits;
+    std::memcpy(bits.data(), prices_, sizeof bits);
+    return bits;
+  }
+  [[nodiscard]] bool has_bits(const std::array<std::uint64_t, 3>& others) const noexcept {
+    std::uint64_t differs = 0;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      std::uint64_t pair = 0;
+      std::memcpy(&pair, prices_ + 2 * i, sizeof pair);
+      differs |= pair ^ others[i];
+    }
+    return differs == 0;
   }
 
   // The entry NCCL takes if nobody changes the table: the cheapest, first one on a tie.
@@ -34,6 +62,23 @@ class CostTable {
   [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept;
 
  private:
+  // Whether the `count` prices after Tree and Ring have the sign bit set.
+  template <std::size_t Count>
+  [[nodiscard]] bool are_negative() const noexcept {
+    return are_negative(Count);
+  }
+  [[nodiscard]] bool are_negative(std::size_t count) const noexcept {
+    constexpr std::uint64_t signs = 0x8000000080000000U;
+    const float* prices = prices_ + 2 * protocol_count;
+    std::uint64_t all = signs;
+    for (; count >= 2; count -= 2, prices += 2) {
+      std::uint64_t pair = 0;
+      std::memcpy(&pair, prices, sizeof pair);
+      all &= pair;
+    }
+    return (all & signs) == signs && (count == 0 || std::signbit(*prices));
+  }
+
   [[nodiscard]] float* find(Algorithm algorithm, Protocol protocol) const noexcept {
     const auto row = static_cast<std::size_t>(algorithm);
     const auto column = static_cast<std::size_t>(protocol);

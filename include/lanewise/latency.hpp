@@ -12,13 +12,17 @@
 
 namespace lanewise {
 
-// Microseconds. A hop is one of the 2(n-1) steps from rank to rank. Ring pays hop_us + waves *
-// wave_us in each of its hops; Tree pays hop_us in each and every wave once.
+// Microseconds. A hop is one of the 2(n-1) steps from rank to rank. Ring pays waves and slice in
+// each hop, Tree once: its hops overlap. Zero: the term does not occur.
 struct LatencyTerms {
   double base_us = 0;
   double hop_us = 0;
-  double wave_us = 0;
-  double us_per_kib = 0;  // of the whole message: the links that all channels share
+  double wave_us = 0;       // of one pass of the block, see Launch::waves
+  double slice_kib_us = 0;  // of 1 KiB of the slice
+  double fill_kib_us = 0;   // of 1 KiB in each hop, until the FIFO is full and the hops overlap
+  double block_us = 0;      // of 512 threads in each hop
+  double kib_us = 0;        // of 1 KiB of the message: what all channels share
+  friend bool operator==(const LatencyTerms&, const LatencyTerms&) = default;
 };
 
 struct LatencyConstants {

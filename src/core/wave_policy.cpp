@@ -12,9 +12,9 @@ namespace {
 // What NCCL's search finds on PCIe machines: one ring or two (fixtures/stock_tables).
 constexpr std::array plausible_search_channels = {1, 2};
 // Channel counts worth asking for; more than the communicator has is left out.
-constexpr std::array candidate_channels = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-// Predictions this near are equal: fewer channels win then.
-constexpr double tie = 1.001;
+constexpr std::array candidate_channels = {1, 2, 4, 8, 16, 32, 64};
+// Predictions this near, in logarithms, are equal: fewer channels win then.
+constexpr double tie = 0.001;
 
 constexpr std::array<std::string_view, 9> reason_texts = {
     "predicted faster than NCCL's choice",
@@ -28,6 +28,10 @@ constexpr std::array<std::string_view, 9> reason_texts = {
     "NCCL shows no prices and NCCL_ALGO or NCCL_PROTO is set",
 };
 
+// Without prices nothing tells what NCCL is about to do. This is its pick for small sizes on every
+// PCIe machine known whose search did not fail, and the better one where it did.
+constexpr Choice assumed_stock = {Algorithm::ring, Protocol::ll, 0};
+
 struct Entry {
   Algorithm algorithm;
   Protocol protocol;
@@ -36,36 +40,33 @@ constexpr std::array modelled_entries = {
     Entry{Algorithm::tree, Protocol::ll}, Entry{Algorithm::tree, Protocol::simple},
     Entry{Algorithm::ring, Protocol::ll}, Entry{Algorithm::ring, Protocol::simple}};
 
-// Where NCCL's own pick and the candidate differ in channels alone, LL never loses by more.
-bool widens(const Choice& candidate, const Choice& stock, int stock_channels) noexcept {
-  return candidate.algorithm == stock.algorithm && candidate.protocol == stock.protocol &&
-         candidate.protocol == Protocol::ll && candidate.channels >= stock_channels;
+// What NCCL is about to do, in one plausible communicator.
+struct Baseline {
+  Choice pick;
+  int channels = 0;
+  double us = 0;
+};
+
+// Where a candidate differs from NCCL's pick in channels alone and has more, LL never loses.
+bool widens(const Choice& candidate, const Baseline& stock) noexcept {
+  return candidate.algorithm == stock.pick.algorithm && candidate.protocol == stock.pick.protocol &&
+         candidate.protocol == Protocol::ll && candidate.channels >= stock.channels;
 }
 
-// The gain that ranks a candidate; nullopt where it is not admissible.
-std::optional<double> score(const Choice& candidate, const std::optional<Choice>& stock,
-                            std::size_t bytes, std::span<const Communicator> plausible) noexcept {
-  const LatencyConstants& constants = measured_constants();
-  double worst = INFINITY;
-  double best = 0;
-  for (const auto& communicator : plausible) {
-    const double us = predicted_us(candidate, bytes, communicator, constants);
-    if (!stock) {
-      worst = std::min(worst, 1 / us);
-      continue;
-    }
-    const double gain = predicted_us(*stock, bytes, communicator, constants) / us;
-    const int stock_channels =
-        default_channels(stock->algorithm, stock->protocol, bytes, communicator);
-    if (gain < 1 && !widens(candidate, *stock, stock_channels)) return std::nullopt;
-    worst = std::min(worst, gain);
-    best = std::max(best, gain);
-  }
-  if (stock && best < WavePolicy::least_gain) return std::nullopt;
-  return worst;
+// LL and Simple differ by bandwidths that vary by machine far more than latencies do: a switch to
+// Simple must win its larger margin in every plausible communicator.
+bool is_admissible(const Choice& candidate, double least, double most) noexcept {
+  if (candidate.protocol == Protocol::simple) return least >= WavePolicy::least_gain_of_simple;
+  return most >= WavePolicy::least_gain;
 }
 
 }  // namespace
+
+// One decision's numbers; lives on the stack.
+struct WavePolicy::Comparison {
+  std::size_t bytes = 0;
+  std::array<Baseline, 2> stock{};
+};
 
 std::string_view text_of(ModelReason reason) noexcept {
   return reason_texts[static_cast<std::size_t>(reason)];
@@ -94,6 +95,9 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
     return is_pcie_for_sure ? std::nullopt : std::optional(ModelReason::unknown_link);
   }
   if (is_pcie_for_sure) return std::nullopt;
+  // NCCL prices LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
+  if (inputs_.user_filter == UserFilter::none && table.price(Algorithm::ring, Protocol::ll128))
+    return ModelReason::nvlink;
   switch (link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind) {
     case LinkKind::pcie:
       return std::nullopt;
@@ -105,8 +109,39 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
   return ModelReason::unknown_link;
 }
 
-std::optional<Choice> WavePolicy::best(const Query& query, const CostTable& table,
-                                       const std::optional<Choice>& stock) const noexcept {
+WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
+                                                std::size_t bytes) const noexcept {
+  Comparison comparison;
+  comparison.bytes = bytes;
+  for (std::size_t i = 0; i < plausible_count_; ++i) {
+    const int channels = default_channels(stock.algorithm, stock.protocol, bytes, plausible_[i]);
+    const Choice pick{stock.algorithm, stock.protocol, 0};
+    comparison.stock[i] = {pick, channels,
+                           predicted_us(pick, bytes, plausible_[i], measured_constants())};
+  }
+  return comparison;
+}
+
+std::optional<double> WavePolicy::score(const Choice& candidate,
+                                        const Comparison& comparison) const noexcept {
+  double sum = 0;
+  double least = INFINITY;
+  double most = 0;
+  for (std::size_t i = 0; i < plausible_count_; ++i) {
+    const double us =
+        predicted_us(candidate, comparison.bytes, plausible_[i], measured_constants());
+    const double gain = comparison.stock[i].us / us;
+    if (gain < 1 && !widens(candidate, comparison.stock[i])) return std::nullopt;
+    sum += std::log(gain);
+    least = std::min(least, gain);
+    most = std::max(most, gain);
+  }
+  if (!is_admissible(candidate, least, most)) return std::nullopt;
+  return sum / static_cast<double>(plausible_count_);
+}
+
+std::optional<Choice> WavePolicy::best(const Comparison& comparison,
+                                       const CostTable& table) const noexcept {
   const int most = plausible().back().channels;
   std::optional<Choice> winner;
   double winner_score = 0;
@@ -117,8 +152,8 @@ std::optional<Choice> WavePolicy::best(const Query& query, const CostTable& tabl
     for (const int channels : candidate_channels) {
       if (channels > most) break;
       const Choice candidate{entry.algorithm, entry.protocol, channels};
-      const auto value = score(candidate, stock, query.bytes, plausible());
-      if (!value || (winner && *value < winner_score * tie)) continue;
+      const auto value = score(candidate, comparison);
+      if (!value || (winner && *value < winner_score + tie)) continue;
       winner = candidate;
       winner_score = *value;
     }
@@ -142,9 +177,8 @@ ModelVerdict WavePolicy::verdict(const Query& query, const CostTable& table) con
     verdict.reason = ModelReason::not_modelled;
     return verdict;
   }
-  auto baseline = verdict.stock;
-  if (baseline) baseline->channels = 0;
-  verdict.choice = best(query, table, baseline);
+  verdict.choice = best(compare_with(verdict.stock.value_or(assumed_stock), query.bytes), table);
+  if (table.is_empty() && !verdict.choice) verdict.choice = assumed_stock;
   verdict.reason = verdict.choice ? ModelReason::faster : ModelReason::stock_is_best;
   return verdict;
 }
