@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <ostream>
 
 #include "lanewise/error.hpp"
 
@@ -116,6 +117,8 @@ struct Malformed {
   int line;
   const char* expected;  // a part of the message
 };
+
+void PrintTo(const Malformed& malformed, std::ostream* stream) { *stream << malformed.name; }
 
 class MalformedProfile : public testing::TestWithParam<Malformed> {};
 
