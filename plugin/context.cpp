@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "environment_layer.hpp"
 #include "guard.hpp"
 #include "host/settings.hpp"
 #include "lanewise/version.hpp"
@@ -28,7 +29,7 @@ Context::Context(const Opening& opening) noexcept
     : opening_(opening), release_(opening.first_release) {}
 
 void Context::prepare() {
-  const auto environment = host::read_process_environment();
+  const auto environment = read_environment_in_force();
   const auto settings = host::parse_settings(environment);
   log_.emplace(
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});

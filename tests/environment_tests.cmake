@@ -23,3 +23,33 @@ foreach(case exit_status not_found not_executable no_command no_separator bad_se
     ${lanewise_test_profile} ${lanewise_test_machine})
   set_tests_properties(Run.${case} PROPERTIES FIXTURES_REQUIRED lanewise_test_profile)
 endforeach()
+
+# `plays_layer_test(TEST SCENARIO [NAME=VALUE ...])`: NCCL's net and env loaders in C.
+add_executable(plays_nccl_layers plays_nccl_layers.c)
+target_link_libraries(plays_nccl_layers PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+set_target_properties(plays_nccl_layers PROPERTIES ENABLE_EXPORTS ON)
+add_dependencies(plays_nccl_layers nccl-tuner-lanewise)
+function(plays_layer_test name scenario)
+  add_test(NAME PlaysNcclLayers.${name} COMMAND plays_nccl_layers ${scenario})
+  set(environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:nccl-tuner-lanewise>
+    LANEWISE_MACHINE=${lanewise_test_machine} ${ARGN})
+  set_tests_properties(PlaysNcclLayers.${name} PROPERTIES ENVIRONMENT "${environment}"
+    FIXTURES_REQUIRED lanewise_test_profile)
+endfunction()
+
+set(profile LANEWISE_PROFILE=${lanewise_test_profile})
+plays_layer_test(NetDeclinesInEachVersion declines_each)
+plays_layer_test(NetDeclinesToEachRelease each_release)
+plays_layer_test(NetAppliesTheEnvironmentOnRequest net_applies ${profile} LANEWISE_APPLY_ENV=1)
+plays_layer_test(NetKeepsTheUsersValue net_keeps ${profile} LANEWISE_APPLY_ENV=1
+  NCCL_MIN_NCHANNELS=4)
+plays_layer_test(NetLeavesTheEnvironmentUnasked net_leaves ${profile})
+plays_layer_test(NetDeclinesWithABadSetting net_leaves LANEWISE_MOOD=1 LANEWISE_APPLY_ENV=1)
+plays_layer_test(EnvAnswersThroughV1 env_v1 ${profile})
+plays_layer_test(EnvAnswersThroughV2 env_v2 ${profile})
+plays_layer_test(EnvKeepsTheUsersValue env_keeps ${profile} NCCL_MIN_NCHANNELS=4)
+plays_layer_test(EnvRefusesAnotherReleasesEnvironment env_other_release ${profile})
+plays_layer_test(EnvIsInertWithoutItsProfile env_inert LANEWISE_PROFILE=/proc/none.json)
+plays_layer_test(EnvIsInertForABadSetting env_inert LANEWISE_MOOD=1)
+plays_layer_test(EnvAnswersNothingWhenOff env_off ${profile} LANEWISE_MODE=off)
+plays_layer_test(EnvAnswersManyThreads env_threads ${profile})

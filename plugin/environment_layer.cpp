@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "environment_layer.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "host/log.hpp"
+#include "host/nccl_library.hpp"
+#include "host/profile_search.hpp"
+#include "host/settings.hpp"
+#include "lanewise/launch_plan.hpp"
+#include "machine.hpp"
+#include "translate.hpp"
+#include "variable_store.hpp"
+
+namespace lanewise::plugin {
+namespace {
+
+// NCCL's env plugin has no context to hang this on. No std::call_once: an exception cannot leave it
+// where libgcc is linked statically (the process is ended).
+constinit VariableStore answers;
+constinit std::mutex layer_mutex;
+constinit bool is_answering = false;
+constinit bool is_set = false;
+
+host::Log open_log(const host::Settings& settings, abi::DebugLogger logger) {
+  return host::Log({settings.log_level, to_log_callback(logger), settings.log_file});
+}
+
+std::optional<host::FoundProfile> find_profile(const host::Settings& settings) {
+  if (settings.mode != host::Mode::apply) return std::nullopt;
+  const Machine& machine = machine_of_process(settings.machine);
+  if (machine.topology.gpus.empty() && settings.profile.empty()) return std::nullopt;
+  return host::find_profile(settings.profile, fingerprint(machine.topology),
+                            host::profile_folders());
+}
+
+void log_plan(const host::Log& log, const LaunchPlan& plan, const char* verb) {
+  for (const auto& variable : plan.variables)
+    log.write(host::LogLevel::info, "lanewise: " + std::string(verb) + " " + variable.name + "=" +
+                                        variable.value + " (" + variable.reason + ")");
+  for (const auto& remark : plan.remarks) log.write(host::LogLevel::info, "lanewise: " + remark);
+}
+
+// The loader path is NCCL's affair by now: it has found this library.
+LaunchPlan plan(const Environment& own, const host::Settings& settings,
+                const std::optional<NcclRelease>& release) {
+  LaunchRequest request;
+  request.own = own;
+  const auto found = find_profile(settings);
+  const bool is_for_release = found && release && found->profile.nccl == *release;
+  if (is_for_release) request.profile = &found->profile;
+  auto made = plan_launch(request);
+  if (found && !is_for_release)
+    made.remarks.push_back("profile " + found->path.string() + " was made with NCCL " +
+                           to_string(found->profile.nccl) + ", here is NCCL " +
+                           (release ? to_string(*release) : "of an unknown release") +
+                           ": its environment is not applied");
+  return made;
+}
+
+void set_variables(abi::DebugLogger logger, const Environment& own,
+                   const host::Settings& settings) {
+  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(logger));
+  const auto made = plan(own, settings, library ? std::optional(library->release) : std::nullopt);
+  for (const auto& variable : made.variables)
+    ::setenv(variable.name.c_str(), variable.value.c_str(), 0);
+  log_plan(open_log(settings, logger), made, "set");
+}
+
+}  // namespace
+
+void open_env(abi::DebugLogger logger, const NcclRelease& release) {
+  const std::lock_guard lock(layer_mutex);
+  if (is_answering) return;
+  const auto own = host::read_process_environment();
+  const auto settings = host::parse_settings(own);
+  if (settings.mode == host::Mode::off) return;
+  const auto made = plan(own, settings, release);
+  Environment variables;
+  for (const auto& variable : made.variables) variables.emplace(variable.name, variable.value);
+  answers.publish(variables);
+  is_answering = true;
+  log_plan(open_log(settings, logger), made, "answer");
+}
+
+const char* answer_env(const char* name) noexcept {
+  if (name == nullptr) return nullptr;
+  const char* own = std::getenv(name);
+  return own != nullptr ? own : answers.find(name);
+}
+
+void open_net(abi::DebugLogger logger) {
+  const auto own = host::read_process_environment();
+  const auto settings = host::parse_settings(own);
+  open_log(settings, logger)
+      .write(host::LogLevel::info,
+             "lanewise: no network of its own: NCCL goes on with InfiniBand or sockets");
+  if (settings.environment_change != host::EnvironmentChange::allowed) return;
+  if (settings.mode == host::Mode::off) return;
+  const std::lock_guard lock(layer_mutex);
+  if (is_set) return;
+  set_variables(logger, own, settings);
+  is_set = true;
+}
+
+Environment read_environment_in_force() {
+  auto environment = host::read_process_environment();
+  environment.merge(answers.variables());
+  return environment;
+}
+
+}  // namespace lanewise::plugin
