@@ -3,21 +3,14 @@
 
 #include "agreement_shm.hpp"
 
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <new>
-#include <system_error>
 
 #include "host/process_identity.hpp"
 
@@ -26,11 +19,6 @@ namespace {
 
 // "lanewise" and the layout's number: another layout is another segment.
 constexpr std::uint64_t segment_magic = 0x6c616e6577697300 + 1;
-constexpr mode_t private_to_user = 0600;
-constexpr int open_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-// A private name is taken only where another pid namespace shares the folder.
-constexpr int private_name_attempts = 16;
-constexpr std::size_t private_suffix_space = 64;
 constexpr std::uint64_t gpu_is_known = std::uint64_t{1} << 63;
 
 std::uint64_t pack(const std::optional<PciAddress>& gpu) noexcept {
@@ -50,8 +38,6 @@ std::uint64_t owner_word(const ProcessIdentity& process) noexcept {
   return std::uint64_t{process.start} << 32 | process.pid;
 }
 
-SegmentHeader& header_of(void* memory) noexcept { return *static_cast<SegmentHeader*>(memory); }
-
 }  // namespace
 
 std::uint64_t monotonic_ns() noexcept {
@@ -62,146 +48,57 @@ std::uint64_t monotonic_ns() noexcept {
 }
 
 ShmBoard::ShmBoard(const AgreementRequest& request)
-    : request_(request), path_(agreement_path(request)) {
-  private_path_.reserve(path_.size() + private_suffix_space);
-}
-
-ShmBoard::~ShmBoard() { release(); }
-
-void ShmBoard::release() noexcept {
-  drop_private();
-  if (memory_ != nullptr) munmap(memory_, size_bytes());
-  if (file_ >= 0) close(file_);
-  memory_ = nullptr;
-  file_ = -1;
-}
-
-void ShmBoard::drop_private() noexcept {
-  if (has_private_) unlink(private_path_.c_str());
-  has_private_ = false;
-}
-
-void ShmBoard::refuse(const char* action, int error) noexcept {
-  refused_action_ = action;
-  refused_error_ = error;
-}
-
-std::string ShmBoard::note() const {
-  if (refused_action_ == nullptr) return {};
-  return path_ + ": " + refused_action_ + ": " + std::generic_category().message(refused_error_);
-}
-
-std::size_t ShmBoard::size_bytes() const noexcept {
-  return sizeof(SegmentHeader) + static_cast<std::size_t>(request_.ranks) * sizeof(SegmentSlot);
+    : request_(request),
+      file_(agreement_path(request),
+            sizeof(SegmentHeader) + static_cast<std::size_t>(request.ranks) * sizeof(SegmentSlot)) {
 }
 
 SegmentSlot& ShmBoard::slot_at(int slot) const noexcept {
-  return reinterpret_cast<SegmentSlot*>(static_cast<SegmentHeader*>(memory_) + 1)[slot];
+  return reinterpret_cast<SegmentSlot*>(&header() + 1)[slot];
 }
 
-bool ShmBoard::map() noexcept {
-  void* memory = mmap(nullptr, size_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-  if (memory == MAP_FAILED) {
-    refuse("mapping it", errno);
-    return false;
-  }
-  memory_ = memory;
-  return true;
+bool ShmBoard::is_ours() const noexcept {
+  return header().magic == segment_magic && header().communicator == request_.communicator &&
+         header().ranks == static_cast<std::uint32_t>(request_.ranks);
 }
 
-// Ours but of another size or layout is what another release left; it is replaced.
-ShmBoard::Check ShmBoard::check_file() noexcept {
-  struct stat status {};
-  if (fstat(file_, &status) != 0) return Check::foreign;
-  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
-    return Check::foreign;
-  identity_ = FileIdentity{status.st_dev, status.st_ino};
-  return static_cast<std::size_t>(status.st_size) == size_bytes() ? Check::ours : Check::damaged;
-}
-
+// This user's file of another size or layout is what another release left; it is replaced.
 BoardAnswer ShmBoard::open() noexcept {
-  release();
-  file_ = ::open(path_.c_str(), O_RDWR | open_flags);
-  if (file_ < 0) {
-    if (errno == ENOENT) return BoardAnswer::missing;
-    refuse("opening it", errno);
-    return BoardAnswer::refused;
-  }
-  const auto check = check_file();
-  if (check == Check::foreign) {
-    refuse("it must be this user's own file of mode 0600", EPERM);
-    return BoardAnswer::refused;
-  }
-  if (check == Check::ours && !map()) return BoardAnswer::refused;
-  if (check == Check::ours && header_of(memory_).magic == segment_magic &&
-      header_of(memory_).communicator == request_.communicator &&
-      header_of(memory_).ranks == static_cast<std::uint32_t>(request_.ranks))
-    return BoardAnswer::done;
+  const auto answer = file_.open();
+  if (answer == FileAnswer::missing) return BoardAnswer::missing;
+  if (answer == FileAnswer::refused) return BoardAnswer::refused;
+  if (answer == FileAnswer::done && is_ours()) return BoardAnswer::done;
   remove_name();
-  release();
   return BoardAnswer::missing;
 }
 
-int ShmBoard::open_private() noexcept {
-  for (int attempt = 0; attempt < private_name_attempts; ++attempt) {
-    char suffix[private_suffix_space];
-    std::snprintf(suffix, sizeof suffix, ".%d.%ld.%d", getpid(), syscall(SYS_gettid), attempt);
-    private_path_.assign(path_).append(suffix);
-    const int file =
-        ::open(private_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | open_flags, private_to_user);
-    if (file >= 0 || errno != EEXIST) return file;
-  }
-  return -1;
-}
-
 bool ShmBoard::create(std::uint64_t digest) noexcept {
-  release();
-  file_ = open_private();
-  if (file_ < 0) {
-    refuse("creating it", errno);
-    return false;
-  }
-  has_private_ = true;
-  fchmod(file_, private_to_user);  // a umask may have taken the owner's own bits away
-  // Without it, touching memory that a full file system cannot give is a bus error.
-  if (const int error = posix_fallocate(file_, 0, static_cast<off_t>(size_bytes())); error != 0) {
-    refuse("reserving its space", error);
-    return false;
-  }
-  if (check_file() != Check::ours) {
-    refuse("creating it", EIO);
-    return false;
-  }
-  if (!map()) return false;
-  auto* header = new (memory_) SegmentHeader{};
-  header->communicator = request_.communicator;
-  header->ranks = static_cast<std::uint32_t>(request_.ranks);
-  header->deadline_ns =
+  if (file_.create() != FileAnswer::done) return false;
+  auto* made = new (file_.memory()) SegmentHeader{};
+  made->communicator = request_.communicator;
+  made->ranks = static_cast<std::uint32_t>(request_.ranks);
+  made->deadline_ns =
       monotonic_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(request_.limit).count());
-  header->word = AgreementWord{AgreementVerdict::pending, 1, 0}.bits();
-  header->magic = segment_magic;
+  made->word = AgreementWord{AgreementVerdict::pending, 1, 0}.bits();
+  made->magic = segment_magic;
   if (!claim(0)) return false;
   fill(0, digest);
   return true;
 }
 
 BoardAnswer ShmBoard::publish() noexcept {
-  const int result = link(private_path_.c_str(), path_.c_str());
-  const int error = errno;
-  drop_private();
-  if (result == 0) return BoardAnswer::done;
-  if (error == EEXIST) return BoardAnswer::exists;
-  refuse("giving it its name", error);
-  return BoardAnswer::refused;
+  const auto answer = file_.publish();
+  if (answer == FileAnswer::done) return BoardAnswer::done;
+  return answer == FileAnswer::exists ? BoardAnswer::exists : BoardAnswer::refused;
 }
 
 AgreementWord ShmBoard::load() const noexcept {
-  return AgreementWord::from_bits(header_of(memory_).word.load());
+  return AgreementWord::from_bits(header().word.load());
 }
 
 bool ShmBoard::swap(AgreementWord& expected, AgreementWord next) noexcept {
   auto bits = expected.bits();
-  auto& word = header_of(memory_).word;
+  auto& word = header().word;
   if (!word.compare_exchange_strong(bits, next.bits())) {
     expected = AgreementWord::from_bits(bits);
     return false;
@@ -234,7 +131,7 @@ std::optional<PciAddress> ShmBoard::gpu(int slot) const noexcept {
 }
 
 bool ShmBoard::is_abandoned() const noexcept {
-  return monotonic_ns() >= header_of(memory_).deadline_ns || has_dead_rank();
+  return monotonic_ns() >= header().deadline_ns || has_dead_rank();
 }
 
 bool ShmBoard::has_dead_rank() const noexcept {
@@ -249,15 +146,14 @@ bool ShmBoard::has_dead_rank() const noexcept {
 }
 
 void ShmBoard::remove_name() noexcept {
-  if (identity_) remove_segment(path_, *identity_);
+  if (file_.identity()) remove_shared_file(file_.path(), *file_.identity());
 }
 
 void ShmBoard::wait(AgreementWord seen, std::chrono::nanoseconds limit) const noexcept {
   constexpr long a_second = 1'000'000'000;
   const timespec time{static_cast<time_t>(limit.count() / a_second),
                       static_cast<long>(limit.count() % a_second)};
-  if (syscall(SYS_futex, &header_of(memory_).word, FUTEX_WAIT, seen.bits(), &time, nullptr, 0) == 0)
-    return;
+  if (syscall(SYS_futex, &header().word, FUTEX_WAIT, seen.bits(), &time, nullptr, 0) == 0) return;
   // Where a sandbox has no futex for shared memory, look again after a short sleep.
   if (errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT) return;
   constexpr timespec short_sleep{0, 500'000};

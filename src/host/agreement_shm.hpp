@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "host/agreement.hpp"
 #include "lanewise/agreement.hpp"
+#include "shared_file.hpp"
 
 namespace lanewise::host {
 
@@ -34,17 +34,6 @@ struct alignas(64) SegmentSlot {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(SegmentHeader) == 64 && sizeof(SegmentSlot) == 64);
 
-// Identifies a file for as long as somebody has it open or linked.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-// Unlinks `path` if it still is `file`. Every process that frees a name does it under a lock on
-// that very file, so the name of a newer one is never freed in its place.
-void remove_segment(const std::string& path, const FileIdentity& file) noexcept;
-
 // Removes what killed processes left in `folder` under this user's names. `now_ns` is monotonic.
 void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept;
 
@@ -53,9 +42,6 @@ void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept;
 class ShmBoard {
  public:
   explicit ShmBoard(const AgreementRequest& request);
-  ~ShmBoard();
-  ShmBoard(const ShmBoard&) = delete;
-  ShmBoard& operator=(const ShmBoard&) = delete;
 
   [[nodiscard]] BoardAnswer open() noexcept;
   [[nodiscard]] bool create(std::uint64_t digest) noexcept;
@@ -75,29 +61,18 @@ class ShmBoard {
   // Sleeps until the word is no longer `seen`, or this long.
   void wait(AgreementWord seen, std::chrono::nanoseconds limit) const noexcept;
   // Unmaps and closes; the name and what it stood for stay known to remove_name().
-  void release() noexcept;
-  // What refused: an errno value and what was tried.
-  [[nodiscard]] std::string note() const;
+  void release() noexcept { file_.release(); }
+  [[nodiscard]] std::string note() const { return file_.note(); }
 
  private:
-  enum class Check : std::uint8_t { ours, damaged, foreign };
-  [[nodiscard]] Check check_file() noexcept;
-  [[nodiscard]] bool map() noexcept;
-  [[nodiscard]] int open_private() noexcept;
-  void drop_private() noexcept;
+  [[nodiscard]] SegmentHeader& header() const noexcept {
+    return *static_cast<SegmentHeader*>(file_.memory());
+  }
   [[nodiscard]] SegmentSlot& slot_at(int slot) const noexcept;
-  [[nodiscard]] std::size_t size_bytes() const noexcept;
-  void refuse(const char* action, int error) noexcept;
+  [[nodiscard]] bool is_ours() const noexcept;
 
   const AgreementRequest& request_;
-  const std::string path_;
-  std::string private_path_;  // space is reserved up front: naming never allocates
-  bool has_private_ = false;
-  int file_ = -1;
-  void* memory_ = nullptr;
-  std::optional<FileIdentity> identity_;
-  const char* refused_action_ = nullptr;
-  int refused_error_ = 0;
+  SharedFile file_;
 };
 
 }  // namespace lanewise::host

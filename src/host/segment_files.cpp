@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,21 +25,6 @@ constexpr int most_entries = 1024;
 
 std::string name_prefix() { return "lanewise-" + std::to_string(geteuid()) + "-agree-"; }
 
-bool is_same(const struct stat& status, const FileIdentity& file) noexcept {
-  return FileIdentity{status.st_dev, status.st_ino} == file;
-}
-
-// Another process holds it for microseconds; a stopped one must not stop us.
-bool lock(int file) noexcept {
-  constexpr int attempts = 100;
-  constexpr timespec pause{0, 200'000};
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-    nanosleep(&pause, nullptr);
-  }
-  return false;
-}
-
 bool is_left_behind(int file, const struct stat& status, std::uint64_t now_ns) noexcept {
   if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
   SegmentHeader header{};
@@ -56,7 +40,7 @@ void sweep_one(const std::string& path, std::uint64_t now_ns) noexcept {
   struct stat status {};
   const bool is_old = fstat(file, &status) == 0 && is_left_behind(file, status, now_ns);
   close(file);
-  if (is_old) remove_segment(path, {status.st_dev, status.st_ino});
+  if (is_old) remove_shared_file(path, {status.st_dev, status.st_ino});
 }
 
 }  // namespace
@@ -66,18 +50,6 @@ std::string agreement_path(const AgreementRequest& request) {
   std::snprintf(communicator, sizeof communicator, "%016llx",
                 static_cast<unsigned long long>(request.communicator));
   return request.folder + '/' + name_prefix() + communicator + '-' + std::to_string(request.ranks);
-}
-
-void remove_segment(const std::string& path, const FileIdentity& file) noexcept {
-  const int opened = open(path.c_str(), open_flags);
-  if (opened < 0) return;
-  struct stat status {};
-  if (fstat(opened, &status) == 0 && is_same(status, file) && lock(opened)) {
-    struct stat named {};
-    if (lstat(path.c_str(), &named) == 0 && is_same(named, file)) unlink(path.c_str());
-    flock(opened, LOCK_UN);
-  }
-  close(opened);
 }
 
 void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept {
