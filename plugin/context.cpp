@@ -18,15 +18,23 @@ namespace lanewise::plugin {
 namespace {
 
 // Empty where a policy is to decide.
-std::string find_inert_reason(host::Mode mode, const PolicyInputs& inputs) {
-  if (mode == host::Mode::off) return "LANEWISE_MODE=off";
+std::string find_inert_reason(const PolicyInputs& inputs) {
   return std::string(inert_reason(inputs).value_or(""));
 }
+
+// Whatever ends prepare() early, the other ranks hear of it.
+struct AbstainUnlessPrepared {
+  Context& context;
+  bool is_prepared = false;
+  ~AbstainUnlessPrepared() {
+    if (!is_prepared) context.abstain();
+  }
+};
 
 }  // namespace
 
 Context::Context(const Opening& opening) noexcept
-    : opening_(opening), release_(opening.first_release) {}
+    : opening_(opening), consent_(opening), release_(opening.first_release) {}
 
 void Context::prepare() {
   const auto environment = read_environment_in_force();
@@ -35,13 +43,46 @@ void Context::prepare() {
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
   is_traced_ = log_->is_enabled(host::LogLevel::trace);
   may_write_ = settings.mode == host::Mode::apply;
-  const auto inputs = gather_inputs(opening_, settings, environment);
+  auto inputs = gather_inputs(opening_, settings, environment);
   ranks_ = inputs.policy.ranks;
   nodes_ = inputs.policy.nodes;
   release_ = inputs.policy.release;
-  const auto reason = find_inert_reason(settings.mode, inputs.policy);
-  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  const auto reason = plan(inputs, settings);
   introduce(inputs, reason);
+}
+
+// Makes the policy; where there is to be none, says why.
+std::string Context::plan(Inputs& inputs, const host::Settings& settings) {
+  if (settings.mode == host::Mode::off) {
+    consent_.withdraw();
+    return "LANEWISE_MODE=off";
+  }
+  if (consent_.is_possible()) return agree(inputs, settings);
+  complete_inputs(inputs, {});
+  auto reason = find_inert_reason(inputs.policy);
+  if (reason.empty() && settings.agreement == host::AgreementRule::require)
+    reason = "LANEWISE_AGREE=require, and this NCCL does not say which ranks belong together";
+  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  return reason;
+}
+
+// The policy exists before this rank commits to it: nothing that follows can fail.
+std::string Context::agree(Inputs& inputs, const host::Settings& settings) {
+  const auto gpus = consent_.gather(settings.agreement_limit, digest_of(inputs, settings.mode));
+  if (!gpus) return disagree();
+  complete_inputs(inputs, *gpus);
+  auto reason = find_inert_reason(inputs.policy);
+  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  if (consent_.commit(plan_of(inputs.policy))) return reason;
+  policy_.reset();
+  return disagree();
+}
+
+std::string Context::disagree() const {
+  auto reason = "the ranks do not agree: " + consent_.reason();
+  log_->write(is_first(reason) ? host::LogLevel::warning : host::LogLevel::info,
+              "lanewise: NCCL's own choice stands: " + reason);
+  return reason;
 }
 
 // One line a communicator, and a warning where a profile that the user named is not used.
@@ -136,7 +177,9 @@ void open_context(void** context, const Opening& opening) {
   auto owner = std::make_unique<Context>(opening);
   Context& opened = *owner;
   *context = owner.release();
+  AbstainUnlessPrepared guard{opened};
   opened.prepare();
+  guard.is_prepared = true;
 }
 
 void answer(void* context, const Call& call, CostTable table, const Outputs& outputs) noexcept {

@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "consent.hpp"
 #include "control.hpp"
 #include "host/log.hpp"
+#include "host/settings.hpp"
 #include "inputs.hpp"
 #include "lanewise/cost_table.hpp"
 #include "lanewise/nccl_release.hpp"
@@ -39,11 +41,16 @@ class Context {
 
   // Everything slow. Throws Error for settings it does not take, and stays inert.
   void prepare();
+  // After a failed prepare(): the other ranks need not wait for this one.
+  void abstain() noexcept { consent_.withdraw(); }
 
   // Writes its answer, or nothing. Called by one thread at a time, as NCCL does.
   void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept;
 
  private:
+  [[nodiscard]] std::string plan(Inputs& inputs, const host::Settings& settings);
+  [[nodiscard]] std::string agree(Inputs& inputs, const host::Settings& settings);
+  [[nodiscard]] std::string disagree() const;
   void introduce(const Inputs& inputs, const std::string& reason) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
@@ -57,6 +64,7 @@ class Context {
              Outcome outcome) const noexcept;
 
   Opening opening_;
+  Consent consent_;
   int ranks_ = 0;
   int nodes_ = 0;
   NcclRelease release_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "host/nccl_environment.hpp"
 #include "host/nccl_library.hpp"
@@ -38,12 +39,13 @@ SwitchKnowledge know_switches(const Topology& topology) {
   return has_collapsing_switch(topology) ? SwitchKnowledge::collapsing : SwitchKnowledge::sound;
 }
 
-// Models that differ say nothing of a communicator that leaves some GPUs out: a display's card.
-GpuModels know_models(const Topology& topology, int ranks) {
+// Where the ranks' GPUs are not known, models that differ say nothing of a communicator that leaves
+// some GPUs out: a display's card.
+GpuModels know_models(const Topology& topology, const std::vector<int>& positions, int ranks) {
   if (topology.gpus.empty()) return GpuModels::unknown;
   if (is_homogeneous(topology)) return GpuModels::same;
-  return topology.gpus.size() == static_cast<std::size_t>(ranks) ? GpuModels::differ
-                                                                 : GpuModels::unknown;
+  const bool is_all = topology.gpus.size() == static_cast<std::size_t>(ranks);
+  return is_all || !positions.empty() ? GpuModels::differ : GpuModels::unknown;
 }
 
 // A named profile of another machine is refused by match(), like one of another NCCL.
@@ -53,16 +55,36 @@ std::optional<host::FoundProfile> find_profile(const std::string& named, const T
   return host::find_profile({}, fingerprint(topology), host::profile_folders());
 }
 
-void add_profile(Inputs& inputs, const std::string& named, const Topology& topology,
-                 const Environment& environment) {
-  const auto found = find_profile(named, topology);
-  if (!found) return;
-  inputs.profile_file = found->path.string();
-  const auto matched = match(found->profile, {.fingerprint = fingerprint(topology),
-                                              .nccl = inputs.policy.release,
-                                              .environment = environment,
-                                              .ranks = inputs.policy.ranks,
-                                              .gpus = {}});
+// Positions of the ranks' GPUs, sorted; empty where one is unknown or not of this machine.
+std::vector<int> find_positions(const Topology& topology, const RankGpus& gpus) {
+  std::vector<int> positions;
+  for (const auto& gpu : gpus) {
+    const auto position = gpu ? topology.find_gpu(*gpu) : std::nullopt;
+    if (!position) return {};
+    positions.push_back(static_cast<int>(*position));
+  }
+  std::sort(positions.begin(), positions.end());
+  return positions;
+}
+
+// The machine with these GPUs alone; the whole one where they are not known.
+Topology select_gpus(const Topology& topology, std::vector<int> positions) {
+  if (positions.empty()) return topology;
+  Topology selected = topology;
+  selected.gpus.clear();
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  for (const int position : positions)
+    selected.gpus.push_back(topology.gpus[static_cast<std::size_t>(position)]);
+  return selected;
+}
+
+void add_rules(Inputs& inputs, const std::vector<int>& positions) {
+  if (!inputs.profile) return;
+  const auto matched = match(*inputs.profile, {.fingerprint = fingerprint(*inputs.topology),
+                                               .nccl = inputs.policy.release,
+                                               .environment = inputs.environment,
+                                               .ranks = inputs.policy.ranks,
+                                               .gpus = positions});
   inputs.profile_refusal = matched.refusal;
   if (matched.group == nullptr) return;
   MeasuredGroup group;
@@ -76,6 +98,7 @@ void add_profile(Inputs& inputs, const std::string& named, const Topology& topol
 Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
                      const Environment& environment) {
   Inputs inputs;
+  inputs.environment = environment;
   inputs.policy.ranks = to_int(opening.ranks);
   inputs.policy.nodes = to_int(opening.nodes);
   inputs.policy.release = find_release(opening);
@@ -85,13 +108,22 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
   const Machine& machine = machine_of_process(settings.machine);
   if (!settings.machine.empty() && !machine.fault.empty()) throw Error(machine.fault);
   inputs.machine = describe(machine);
-  inputs.policy.nvlink = know_nvlink(machine.topology);
-  inputs.policy.switches = know_switches(machine.topology);
-  inputs.policy.models = know_models(machine.topology, inputs.policy.ranks);
-  if (opening.ranks >= 2 && opening.nodes == 1) {
-    add_profile(inputs, settings.profile, machine.topology, environment);
+  inputs.topology = &machine.topology;
+  if (opening.ranks < 2 || opening.nodes != 1) return inputs;
+  if (auto found = find_profile(settings.profile, machine.topology)) {
+    inputs.profile_file = found->path.string();
+    inputs.profile = std::move(found->profile);
   }
   return inputs;
+}
+
+void complete_inputs(Inputs& inputs, const RankGpus& gpus) {
+  const auto positions = find_positions(*inputs.topology, gpus);
+  const auto topology = select_gpus(*inputs.topology, positions);
+  inputs.policy.nvlink = know_nvlink(topology);
+  inputs.policy.switches = know_switches(topology);
+  inputs.policy.models = know_models(topology, positions, inputs.policy.ranks);
+  add_rules(inputs, positions);
 }
 
 }  // namespace lanewise::plugin

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/settings.hpp"
 #include "lanewise/nccl_release.hpp"
 #include "lanewise/policy_inputs.hpp"
 #include "lanewise/profile.hpp"
+#include "lanewise/topology.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -26,15 +28,25 @@ struct Opening {
   NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
 };
 
+// The GPU of each rank, in no order; none where a rank does not know its own. Empty: not known.
+using RankGpus = std::vector<std::optional<PciAddress>>;
+
 struct Inputs {
   PolicyInputs policy;
-  std::string machine;          // for the log
+  Environment environment;
+  const Topology* topology = nullptr;  // of the process: outlives every communicator
+  std::string machine;                 // for the log
+  std::optional<Profile> profile;
   std::string profile_file;     // empty: there is none
   std::string profile_refusal;  // why the profile's rules are not used; empty where they are
 };
 
-// Throws Error for a LANEWISE_MACHINE or LANEWISE_PROFILE that cannot be used.
+// What is the same whichever GPUs the ranks drive. Throws Error for a LANEWISE_MACHINE or
+// LANEWISE_PROFILE that cannot be used.
 [[nodiscard]] Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
                                    const Environment& environment);
+
+// Adds what depends on the GPUs: facts of the machine, and the rules of the profile.
+void complete_inputs(Inputs& inputs, const RankGpus& gpus);
 
 }  // namespace lanewise::plugin

@@ -32,15 +32,24 @@ TEST(Settings, TakeEveryVariableOfTheTable) {
                                         {"LANEWISE_PROFILE", "box.json"},
                                         {"LANEWISE_APPLY_ENV", "1"},
                                         {"LANEWISE_LOG", "trace"},
-                                        {"LANEWISE_LOG_FILE", "log"}});
+                                        {"LANEWISE_LOG_FILE", "log"},
+                                        {"LANEWISE_AGREE", "require"},
+                                        {"LANEWISE_AGREE_MS", "60000"},
+                                        {"LANEWISE_STATS", "0"}});
 
   EXPECT_EQ(settings, (Settings{Mode::observe, "box.xml", "box.json", EnvironmentChange::allowed,
-                                LogLevel::trace, "log"}));
+                                LogLevel::trace, "log", AgreementRule::require,
+                                std::chrono::minutes(1), LiveStatistics::off}));
 }
 
 TEST(Settings, RejectAnUnknownWordAndSayWhatIsExpected) {
   EXPECT_EQ(failure({{"LANEWISE_MODE", "on"}}), "LANEWISE_MODE=on: expected apply, observe or off");
   EXPECT_EQ(failure({{"LANEWISE_APPLY_ENV", "yes"}}), "LANEWISE_APPLY_ENV=yes: expected 0 or 1");
+  EXPECT_EQ(failure({{"LANEWISE_AGREE", "yes"}}), "LANEWISE_AGREE=yes: expected trust or require");
+  for (const auto* value : {"0", "60001", "-1", "2s", "1e3", "99999999999"})
+    EXPECT_NE(failure({{"LANEWISE_AGREE_MS", value}}).find("1 to 60000"), std::string::npos)
+        << value;
+  EXPECT_EQ(failure({{"LANEWISE_STATS", "2"}}), "LANEWISE_STATS=2: expected 0 or 1");
   EXPECT_EQ(failure({{"LANEWISE_LOG", "loud"}}),
             "LANEWISE_LOG=loud: expected trace, debug, info, warning, error or off");
 }

@@ -12,6 +12,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "nccl_abi.hpp"
 
@@ -76,7 +78,8 @@ using V4 = Abi<4, abi::TunerV4>;
 using V5 = Abi<5, abi::TunerV5>;
 using V6 = Abi<6, abi::TunerV6>;
 
-// One communicator of one rank. Results are what NCCL would see; `result` gathers every failure.
+// One rank of a communicator whose other ranks, from v5 on, are threads that come and go: all ranks
+// must agree. Results are what NCCL would see; `result` gathers every failure.
 template <typename Version>
 class Communicator {
  public:
@@ -87,7 +90,12 @@ class Communicator {
     if constexpr (Version::version < 5) {
       result = tuner_.init(ranks, nodes, logger, &context_);
     } else {
-      result = tuner_.init(&context_, 77, ranks, nodes, logger, nullptr, nullptr);
+      std::vector<std::thread> others;
+      const bool has_others = nodes == 1 && ranks <= most_threads;
+      for (std::size_t rank = 1; has_others && rank < ranks; ++rank)
+        others.emplace_back([&] { play_other_rank(ranks, logger == nullptr ? nullptr : ignore); });
+      result = tuner_.init(&context_, communicator, ranks, nodes, logger, nullptr, nullptr);
+      for (auto& other : others) other.join();
     }
   }
   Communicator(const Communicator&) = delete;
@@ -119,6 +127,19 @@ class Communicator {
   int result = 0;
 
  private:
+  static constexpr std::size_t most_threads = 64;
+  static constexpr std::uint64_t communicator = 77;
+
+  static void ignore(int, unsigned long, const char*, int, const char*, ...) {}
+
+  void play_other_rank(std::size_t ranks, abi::DebugLogger logger) {
+    if constexpr (Version::version >= 5) {
+      void* context = nullptr;
+      tuner_.init(&context, communicator, ranks, 1, logger, nullptr, nullptr);
+      tuner_.finalize(context);
+    }
+  }
+
   typename Version::Struct& tuner_;
   void* context_ = nullptr;
 };

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <system_error>
 
 #include "lanewise/error.hpp"
 
@@ -44,6 +46,26 @@ void set_log_level(Settings& settings, std::string_view value) {
 
 void set_log_file(Settings& settings, std::string_view value) { settings.log_file = value; }
 
+void set_agreement(Settings& settings, std::string_view value) {
+  if (value != "trust" && value != "require") reject("LANEWISE_AGREE", value, "trust or require");
+  settings.agreement = value == "require" ? AgreementRule::require : AgreementRule::trust;
+}
+
+void set_agreement_limit(Settings& settings, std::string_view value) {
+  constexpr int longest_ms = 60'000;
+  int limit_ms = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), limit_ms);
+  if (error != std::errc{} || end != value.data() + value.size() || limit_ms < 1 ||
+      limit_ms > longest_ms)
+    reject("LANEWISE_AGREE_MS", value, "milliseconds, 1 to 60000");
+  settings.agreement_limit = std::chrono::milliseconds(limit_ms);
+}
+
+void set_statistics(Settings& settings, std::string_view value) {
+  if (value != "0" && value != "1") reject("LANEWISE_STATS", value, "0 or 1");
+  settings.statistics = value == "1" ? LiveStatistics::on : LiveStatistics::off;
+}
+
 constexpr std::array descriptions = {
     SettingDescription{"LANEWISE_MODE", "apply",
                        "apply: change NCCL's choice; observe: decide and log only; off: inert"},
@@ -56,11 +78,19 @@ constexpr std::array descriptions = {
     SettingDescription{"LANEWISE_LOG", "info", "trace, debug, info, warning, error or off"},
     SettingDescription{"LANEWISE_LOG_FILE", "",
                        "file that gets the log too; %p stands for the process id"},
+    SettingDescription{"LANEWISE_AGREE", "trust",
+                       "before NCCL 2.28 ranks cannot agree; trust: hang if a rank's files or "
+                       "environment differ; require: inert there"},
+    SettingDescription{"LANEWISE_AGREE_MS", "2000",
+                       "how long a rank waits for the others to agree, 1 to 60000"},
+    SettingDescription{"LANEWISE_STATS", "1",
+                       "1: count calls in shared memory for `lanewise stats`; 0: do not"},
 };
 
 using Setter = void (*)(Settings&, std::string_view);
 constexpr std::array<Setter, descriptions.size()> setters = {
-    set_mode, set_machine, set_profile, set_environment_change, set_log_level, set_log_file};
+    set_mode,     set_machine,   set_profile,         set_environment_change, set_log_level,
+    set_log_file, set_agreement, set_agreement_limit, set_statistics};
 
 // Of scripts/deps.sh and CMake; a developer has it set while the plugin runs.
 constexpr std::string_view build_variable = "LANEWISE_DEPS_DIR";

@@ -3,6 +3,7 @@
 #pragma once
 
 // The LANEWISE_* variables: one table says which there are, and reading is all or nothing.
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,14 @@ enum class Mode : std::uint8_t { apply, observe, off };
 // Whether the net plugin may add the best environment's variables to the process.
 enum class EnvironmentChange : std::uint8_t { forbidden, allowed };
 
+// Where NCCL does not say which ranks belong together (before 2.28), ranks can only trust each
+// other to have the same files and environment; a rank that differs makes the job hang. `require`:
+// inert there instead.
+enum class AgreementRule : std::uint8_t { trust, require };
+
+// Whether calls are counted in shared memory, for `lanewise stats`.
+enum class LiveStatistics : std::uint8_t { off, on };
+
 struct Settings {
   Mode mode = Mode::apply;
   std::string machine;  // a topology file; empty: this machine
@@ -26,6 +35,10 @@ struct Settings {
   EnvironmentChange environment_change = EnvironmentChange::forbidden;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // empty: none
+  AgreementRule agreement = AgreementRule::trust;
+  // How long a rank waits for the others in a communicator's init; 1 ms to a minute.
+  std::chrono::milliseconds agreement_limit{2000};
+  LiveStatistics statistics = LiveStatistics::on;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "consent.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "host/gpu_of_rank.hpp"
+#include "host/profile_file.hpp"
+#include "lanewise/digest.hpp"
+#include "lanewise/environment_key.hpp"
+#include "lanewise/error.hpp"
+#include "lanewise/version.hpp"
+
+namespace lanewise::plugin {
+namespace {
+
+void add(Digest& digest, const NcclRelease& release) noexcept {
+  for (const int part : {release.major, release.minor, release.patch})
+    digest.add(static_cast<std::uint64_t>(part));
+}
+
+void add(Digest& digest, std::optional<long long> number) noexcept {
+  digest.add(std::uint64_t{number.has_value()});
+  digest.add(static_cast<std::uint64_t>(number.value_or(0)));
+}
+
+void add(Digest& digest, const NcclLimits& limits) noexcept {
+  for (const auto& limit :
+       {limits.min_channels, limits.max_channels, limits.min_ctas, limits.max_ctas, limits.threads})
+    add(digest, limit);
+  for (const auto& row : limits.thread_thresholds)
+    for (const auto& threshold : row) add(digest, threshold);
+}
+
+void add(Digest& digest, const Rule& rule) noexcept {
+  digest.add(rule.bytes.low).add(rule.bytes.high);
+  digest.add(static_cast<std::uint64_t>(rule.choice.algorithm))
+      .add(static_cast<std::uint64_t>(rule.choice.protocol))
+      .add(static_cast<std::uint64_t>(rule.choice.channels));
+}
+
+}  // namespace
+
+bool Consent::is_possible() const noexcept {
+  return opening_.communicator && opening_.nodes == 1 && opening_.ranks >= 2;
+}
+
+void Consent::begin(std::chrono::milliseconds limit, std::uint64_t digest) {
+  if (opening_.ranks > static_cast<std::size_t>(AgreementWord::max_ranks))
+    throw Error(std::to_string(opening_.ranks) + " ranks are more than can agree");
+  host::AgreementRequest request;
+  request.communicator = *opening_.communicator;
+  request.ranks = static_cast<int>(opening_.ranks);
+  request.digest = digest;
+  request.gpu = host::gpu_of_this_thread();
+  request.limit = limit;
+  agreement_ = std::make_unique<host::Agreement>(std::move(request));
+}
+
+std::optional<RankGpus> Consent::gather(std::chrono::milliseconds limit, std::uint64_t digest) {
+  begin(limit, digest);
+  return agreement_->gather();
+}
+
+bool Consent::commit(std::uint64_t plan) noexcept {
+  return agreement_ != nullptr && agreement_->commit(plan) == AgreementVerdict::apply;
+}
+
+void Consent::withdraw() noexcept {
+  if (!is_possible()) return;
+  try {
+    if (agreement_ == nullptr) begin(host::AgreementRequest{}.limit, 0);
+    agreement_->withdraw();
+  } catch (const std::exception&) {
+    // Without memory this rank says nothing, and the others run into their limit.
+  }
+}
+
+std::string Consent::reason() const {
+  if (agreement_ == nullptr) return {};
+  const auto note = agreement_->note();
+  const std::string reason(name_of(agreement_->verdict()));
+  return note.empty() ? reason : reason + " (" + note + ')';
+}
+
+std::uint64_t digest_of(const Inputs& inputs, host::Mode mode) {
+  Digest digest;
+  digest.add(version).add(static_cast<std::uint64_t>(mode)).add(fingerprint(*inputs.topology));
+  add(digest, inputs.policy.release);
+  for (const auto& [name, value] : keyed_part(inputs.environment)) digest.add(name).add(value);
+  if (inputs.profile) digest.add(host::format_profile(*inputs.profile));
+  return digest.value();
+}
+
+std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
+  Digest digest;
+  digest.add(static_cast<std::uint64_t>(inputs.ranks))
+      .add(static_cast<std::uint64_t>(inputs.prices))
+      .add(static_cast<std::uint64_t>(inputs.user_filter))
+      .add(static_cast<std::uint64_t>(inputs.nvlink))
+      .add(static_cast<std::uint64_t>(inputs.switches))
+      .add(static_cast<std::uint64_t>(inputs.models));
+  add(digest, inputs.release);
+  add(digest, inputs.limits);
+  add(digest, inputs.channels);
+  if (!inputs.profile) return digest.value();
+  digest.add(static_cast<std::uint64_t>(inputs.profile->ll128))
+      .add(static_cast<std::uint64_t>(inputs.profile->link));
+  for (const auto& rule : inputs.profile->rules.rules()) add(digest, rule);
+  return digest.value();
+}
+
+}  // namespace lanewise::plugin
