@@ -58,6 +58,10 @@ def number(value, form):
     return format(value, form) if value is not None else "-"
 
 
+def interval(arm, low, high, form):
+    return f"{number(arm.get(low), form)} - {number(arm.get(high), form)}"
+
+
 def size_table(sizes):
     rows = ["<table><tr><th>size<th class=text>arm<th>median us<th>95 %<th>stock / arm<th>95 %"
             "<th class=text>choice<th class=text>by<th>samples</tr>"]
@@ -70,11 +74,12 @@ def size_table(sizes):
             rows.append(
                 f"<tr><td>{size_name(size['bytes'])}<td class=text>{html.escape(arm['name'])}{note}"
                 f"<td>{number(arm.get('median_us'), '.1f')}"
-                f"<td>{number(arm.get('low_us'), '.1f')} - {number(arm.get('high_us'), '.1f')}"
+                f"<td>{interval(arm, 'low_us', 'high_us', '.1f')}"
                 f"<td{mark}>{number(arm.get('ratio'), '.3f')}"
-                f"<td>{number(arm.get('ratio_low'), '.3f')} - {number(arm.get('ratio_high'), '.3f')}"
-                f"<td class=text>{html.escape((kind or '-') + (f'/{channels}' if channels else ''))}"
-                f"<td class=text>{html.escape(arm.get('source', ''))}<td>{arm.get('samples', '-')}</tr>")
+                f"<td>{interval(arm, 'ratio_low', 'ratio_high', '.3f')}"
+                f"<td class=text>{html.escape('/'.join(filter(None, (kind or '-', channels))))}"
+                f"<td class=text>{html.escape(arm.get('source', ''))}"
+                f"<td>{arm.get('samples', '-')}</tr>")
     return "".join(rows) + "</table>"
 
 
@@ -114,7 +119,8 @@ def make_page(result):
     if links.get("pairs"):
         parts += ["<h2>Links</h2>", draw_links(links)]
         parts += [f'<div class="warning">GPU {pair["from"]} to {pair["to"]}, {pair["method"]}: '
-                  f'{html.escape(pair["error"])}</div>' for pair in links["pairs"] if pair.get("error")]
+                  f'{html.escape(pair["error"])}</div>'
+                  for pair in links["pairs"] if pair.get("error")]
     if sizes:
         parts += ["<h2>Every size</h2>", size_table(sizes)]
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Lanewise results</title>'

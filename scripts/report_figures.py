@@ -13,7 +13,7 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.patches import Patch, Rectangle
 except ImportError:
-    sys.exit("report.py: needs matplotlib: apt install python3-matplotlib, or pip install matplotlib")
+    sys.exit("report.py: needs matplotlib (apt install python3-matplotlib)")
 
 NEVER_WORSE = 0.98  # as never_worse_limit in include/lanewise/statistics.hpp
 MOST_NAMED_ARMS = 8  # more curves cannot be told apart: a sweep shows stock and its best alone
@@ -71,7 +71,8 @@ def colour_of(index):
 
 def label_sizes(axes, sizes):
     axes.set_xticks(range(len(sizes)), [size_name(size["bytes"]) for size in sizes],
-                    rotation=60 if len(sizes) > 8 else 0, ha="right" if len(sizes) > 8 else "center")
+                    rotation=60 if len(sizes) > 8 else 0,
+                    ha="right" if len(sizes) > 8 else "center")
     axes.set_xlim(-0.6, len(sizes) - 0.4)
 
 
@@ -114,7 +115,8 @@ def draw_band(axes, sizes, arms):
             colour = CHOICE_COLOURS.get(kind, OTHER_CHOICE) if kind else "#eeeeee"
             kinds[kind or "not known"] = colour
             axes.add_patch(Rectangle((index - 0.48, row + 0.06), 0.96, 0.88, color=colour, lw=0))
-            axes.text(index, row + 0.5, channels, ha="center", va="center", color="white", fontsize=8)
+            axes.text(index, row + 0.5, channels, ha="center", va="center", color="white",
+                      fontsize=8)
     axes.set_ylim(len(arms), 0)
     axes.set_yticks([row + 0.5 for row in range(len(arms))], list(arms))
     axes.tick_params(length=0)
@@ -124,6 +126,12 @@ def draw_band(axes, sizes, arms):
                 bbox_to_anchor=(0.5, -2.1 / max(len(arms), 1)),  # below the sizes' names
                 title="algorithm/protocol; the number is the channels asked for")
     label_sizes(axes, sizes)
+
+
+def reach_of(entry, direction):
+    """How far the interval of the ratio reaches below (-1) or above (1) it."""
+    end = entry.get("ratio_low" if direction < 0 else "ratio_high")
+    return max(0, direction * (end - entry["ratio"])) if end is not None else 0
 
 
 def draw_speedup(sizes):
@@ -137,10 +145,7 @@ def draw_speedup(sizes):
     for number, (name, entries) in enumerate(compared, start=1):
         at = [i for i in sorted(entries) if entries[i].get("ratio") is not None]
         middle = [entries[i]["ratio"] for i in at]
-        reach = [[max(0, entries[i]["ratio"] - (entries[i].get("ratio_low") or entries[i]["ratio"]))
-                  for i in at],
-                 [max(0, (entries[i].get("ratio_high") or entries[i]["ratio"]) - entries[i]["ratio"])
-                  for i in at]]
+        reach = [[reach_of(entries[i], -1) for i in at], [reach_of(entries[i], 1) for i in at]]
         shift = 0.12 * (number - (len(compared) + 1) / 2)
         upper.errorbar([i + shift for i in at], middle, yerr=reach, fmt="o-", ms=4, lw=1.4,
                        capsize=3, color=colour_of(number), label=name)
@@ -155,7 +160,8 @@ def draw_speedup(sizes):
 
 def draw_links(links):
     count = len(links.get("gpus", []))
-    quantities = [("latency_us", "latency, us", "viridis_r"), ("one_way_gbs", "one way, GB/s", "viridis")]
+    quantities = [("latency_us", "latency, us", "viridis_r"),
+                  ("one_way_gbs", "one way, GB/s", "viridis")]
     methods = list(dict.fromkeys(pair["method"] for pair in links.get("pairs", [])))
     pictures = []
     for method in methods:
@@ -198,7 +204,8 @@ def draw_step(step):
             low, high = entry.get(f"{key}_low_us"), entry.get(f"{key}_high_us")
             reach = [[time - low], [high - time]] if low is not None and high is not None else None
             axes.barh(row + offset, time / 1000, 0.34, color=colour_of(row), alpha=alpha,
-                      xerr=[[r / 1000 for r in part] for part in reach] if reach else None, capsize=3)
+                      xerr=[[r / 1000 for r in part] for part in reach] if reach else None,
+                      capsize=3)
             note = f" {key} {time / 1000:.2f} ms"
             if key == "graph" and entry.get("tokens_per_second"):
                 note += f", {entry['tokens_per_second']:.0f} tokens/s"

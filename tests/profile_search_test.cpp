@@ -22,10 +22,11 @@ class ProfileSearch : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path write(const std::string& name, const std::string& fingerprint) const {
+  std::filesystem::path write(const std::string& name, const std::string& fingerprint,
+                              const NcclRelease& nccl = {2, 30, 7}) const {
     Profile profile;
     profile.fingerprint = fingerprint;
-    profile.nccl = {2, 30, 7};
+    profile.nccl = nccl;
     profile.created = "2026-11-29T18:00:00Z";
     write_profile(folder_ / name, profile);
     return folder_ / name;
@@ -47,6 +48,23 @@ TEST_F(ProfileSearch, FindsNothingForAnotherMachine) {
   write("00000000000000bb.json", "00000000000000bb");
 
   EXPECT_FALSE(find_profile("", here, {folder_}).has_value());
+}
+
+TEST_F(ProfileSearch, TakesTheProfileOfThisNcclAmongSeveral) {
+  const auto plain = write(std::string(here) + ".json", here, {2, 30, 7});
+  const auto older = write(std::string(here) + "-2.28.9.json", here, {2, 28, 9});
+  write(std::string(here) + "-2.27.3.json", here, {2, 27, 3});
+
+  EXPECT_EQ(find_profile("", here, {folder_}, NcclRelease{2, 28, 9})->path, older);
+  EXPECT_EQ(find_profile("", here, {folder_}, NcclRelease{2, 29, 2})->path, plain);
+  EXPECT_EQ(find_profile("", here, {folder_})->path, plain);
+}
+
+TEST_F(ProfileSearch, TakesAProfileWithASuffixWhereThereIsNoOther) {
+  const auto path = write(std::string(here) + "-tp8.json", here);
+  write(std::string(here) + "0.json", "00000000000000bb");
+
+  EXPECT_EQ(find_profile("", here, {folder_})->path, path);
 }
 
 TEST_F(ProfileSearch, TakesANamedProfileAlone) {

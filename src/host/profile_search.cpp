@@ -5,7 +5,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <system_error>
+#include <utility>
 
 #include "host/profile_file.hpp"
 #include "lanewise/error.hpp"
@@ -19,6 +22,22 @@ FoundProfile read_for(const std::filesystem::path& path, const std::string& fing
     throw Error(path.string(), 0,
                 "made on machine " + found.profile.fingerprint + ", this is " + fingerprint);
   return found;
+}
+
+// FINGERPRINT.json, then FINGERPRINT-*.json by name: the same order on every rank.
+std::vector<std::filesystem::path> list_profiles(const std::filesystem::path& folder,
+                                                 const std::string& fingerprint) {
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with(fingerprint + '-') && name.ends_with(".json"))
+      paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  const auto first = folder / (fingerprint + ".json");
+  if (std::filesystem::exists(first, error)) paths.insert(paths.begin(), first);
+  return paths;
 }
 
 // The program or library that holds this code; a program may be known by a bare name only.
@@ -45,12 +64,18 @@ std::vector<std::filesystem::path> profile_folders() {
 
 std::optional<FoundProfile> find_profile(const std::filesystem::path& named,
                                          const std::string& fingerprint,
-                                         const std::vector<std::filesystem::path>& folders) {
+                                         const std::vector<std::filesystem::path>& folders,
+                                         const std::optional<NcclRelease>& nccl) {
   if (!named.empty()) return read_for(named, fingerprint);
   for (const auto& folder : folders) {
-    const auto path = folder / (fingerprint + ".json");
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) return read_for(path, fingerprint);
+    const auto paths = list_profiles(folder, fingerprint);
+    if (paths.empty()) continue;
+    auto found = read_for(paths.front(), fingerprint);
+    for (std::size_t i = 1; nccl && found.profile.nccl != *nccl && i < paths.size(); ++i) {
+      auto other = read_for(paths[i], fingerprint);
+      if (other.profile.nccl == *nccl) found = std::move(other);
+    }
+    return found;
   }
   return std::nullopt;
 }

@@ -22,10 +22,12 @@ struct FoundProfile {
 [[nodiscard]] std::vector<std::filesystem::path> profile_folders();
 
 // `named` (LANEWISE_PROFILE; empty: none) is taken alone and must be readable and of this machine.
-// Else FINGERPRINT.json in the first of `folders` that has it; nullopt where none has. Throws Error
-// with the reason where the file cannot be used or was made on another machine.
+// Else the first of `folders` that has FINGERPRINT.json or FINGERPRINT-*.json; of several there the
+// one made with `nccl`, then FINGERPRINT.json, then the first by name. Nullopt where no folder has
+// one. Throws Error with the reason where a file cannot be used or was made on another machine.
 [[nodiscard]] std::optional<FoundProfile> find_profile(
     const std::filesystem::path& named, const std::string& fingerprint,
-    const std::vector<std::filesystem::path>& folders);
+    const std::vector<std::filesystem::path>& folders,
+    const std::optional<NcclRelease>& nccl = std::nullopt);
 
 }  // namespace lanewise::host
