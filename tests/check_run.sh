@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `lanewise run` does to a command: check_run.sh LANEWISE PLUGIN_FOLDER CASE
 # [PROFILE MACHINE]: a profile of that machine whose best environment is NCCL_MIN_NCHANNELS=16
+# shellcheck disable=SC2016 # the command's shell expands them
 set -euo pipefail
 lanewise=$1
 plugin_folder=$2

@@ -2,7 +2,8 @@
 // Copyright the Lanewise authors
 
 // Writes a profile with one environment, which is the best, for tests of programs:
-// make_profile OUT.json MACHINE.xml NCCL NAME=VALUE...; measured at 1.9x and 48 MiB.
+// make_profile OUT.json MACHINE NCCL NAME=VALUE...; measured at 1.9x and 48 MiB. MACHINE is a file,
+// or - for this machine.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -15,7 +16,9 @@ namespace {
 
 lanewise::Profile make_profile(int count, char** words) {
   lanewise::Profile profile;
-  const auto topology = lanewise::host::read_topology(std::filesystem::path(words[2]));
+  const std::string machine = words[2];
+  const auto topology =
+      machine == "-" ? lanewise::host::read_topology() : lanewise::host::read_topology(machine);
   profile.fingerprint = lanewise::fingerprint(topology);
   profile.machine = topology.source;
   profile.nccl = lanewise::parse_nccl_release(words[3]).value();
