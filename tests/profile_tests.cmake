@@ -1,4 +1,5 @@
 # Tests of profiles: files, tuning, conversion and the report.
+lanewise_test(common_choices_test lanewise::core)
 lanewise_test(tuner_csv_test lanewise::host)
 lanewise_test(tuner_rows_test lanewise::core)
 

@@ -3,7 +3,8 @@
 #pragma once
 
 // What to measure next in a tune, given all measurements so far: successive halving (Karnin, Koren,
-// Somekh 2013) of each size's candidates, then fresh rounds of the one that is left against stock.
+// Somekh 2013) of each size's candidates, then fresh rounds of the one that is left against stock
+// (the neighbours' one where it is as good, see common_choices.hpp).
 // A value: deterministic, without clock or random device; callers measure and report back.
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +70,8 @@ class Halving {
   };
   struct Size {
     std::size_t bytes = 0;
-    std::vector<Arm> arms;  // still in the running, best first after each stage
+    std::vector<Arm> arms;     // still in the running, best first after each stage
+    std::vector<Arm> dropped;  // with what was measured of them
     Phase phase = Phase::screening;
     bool is_decided = false;
     int stage = 0;
@@ -84,6 +86,7 @@ class Halving {
   void screen(Size& size);
   void confirm(Size& size);
   void end_screening();
+  void agree_on_choices();
 
   std::vector<Size> sizes_;
   double budget_seconds_;
@@ -91,6 +94,7 @@ class Halving {
   double repeat_seconds_ = 0;  // of rounds that needed no preparation
   double repeat_readings_ = 0;
   std::vector<double> stock_ratios_;
+  bool has_agreed_ = false;
 };
 
 }  // namespace lanewise

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <tuple>
 #include <utility>
 
+#include "lanewise/common_choices.hpp"
 #include "lanewise/error.hpp"
 
 namespace lanewise {
@@ -87,12 +89,15 @@ void Halving::screen(Size& size) {
   if (++size.rounds < stage_rounds()) return;
   std::stable_sort(size.arms.begin(), size.arms.end(),
                    [](const Arm& a, const Arm& b) { return median(a.ratios) > median(b.ratios); });
-  size.arms.resize((size.arms.size() + 1) / 2);
   const double bar = median(size.arms.front().ratios) * hopeless;
-  std::erase_if(size.arms, [bar](const Arm& arm) { return median(arm.ratios) < bar; });
+  std::size_t kept = (size.arms.size() + 1) / 2;
+  while (kept > 1 && median(size.arms[kept - 1].ratios) < bar) --kept;
+  const auto first_out = size.arms.begin() + static_cast<std::ptrdiff_t>(kept);
+  size.dropped.insert(size.dropped.end(), first_out, size.arms.end());
+  size.arms.erase(first_out, size.arms.end());
   ++size.stage;
   size.rounds = 0;
-  if (size.arms.size() == 1) size.phase = Phase::confirming;
+  if (kept == 1) size.phase = Phase::confirming;
 }
 
 void Halving::confirm(Size& size) {
@@ -106,12 +111,29 @@ void Halving::end_screening() {
   for (Size& size : sizes_) {
     if (size.phase != Phase::screening || size.is_decided || size.arms.front().ratios.empty())
       continue;
-    const auto best = std::max_element(
-        size.arms.begin(), size.arms.end(),
-        [](const Arm& a, const Arm& b) { return median(a.ratios) < median(b.ratios); });
-    size.arms = {*best};
+    size.dropped.insert(size.dropped.end(), size.arms.begin() + 1, size.arms.end());
+    size.arms.resize(1);
     size.phase = Phase::confirming;
   }
+}
+
+// Once, when the last size is through its screening: before any evidence is gathered.
+void Halving::agree_on_choices() {
+  std::vector<SizeContenders> screened;
+  std::vector<Size*> owners;
+  for (Size& size : sizes_) {
+    if (size.phase == Phase::screening && !size.is_decided) return;
+    if (size.is_decided || size.arms.front().ratios.empty()) continue;
+    SizeContenders contenders{size.bytes, {}};
+    for (const auto* arms : {&size.arms, &size.dropped})
+      for (const Arm& arm : *arms)
+        contenders.contenders.push_back({arm.choice, median(arm.ratios)});
+    screened.push_back(std::move(contenders));
+    owners.push_back(&size);
+  }
+  has_agreed_ = true;
+  const auto choices = common_choices(screened);
+  for (std::size_t i = 0; i < owners.size(); ++i) owners[i]->arms = {Arm{choices[i], {}}};
 }
 
 void Halving::record(const RoundPlan& plan, const RoundResult& result) {
@@ -141,6 +163,7 @@ void Halving::record(const RoundPlan& plan, const RoundResult& result) {
     confirm(size);
   }
   if (spent_seconds_ >= screening_share * budget_seconds_) end_screening();
+  if (!has_agreed_) agree_on_choices();
 }
 
 std::vector<MeasuredSize> Halving::results() const {
