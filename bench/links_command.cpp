@@ -19,6 +19,7 @@
 #include "lanewise/error.hpp"
 #include "links/gpu_tester.hpp"
 #include "links/isolated_tester.hpp"
+#include "links/one_shot_shape.hpp"
 #include "links/survey.hpp"
 
 namespace lanewise::bench {
@@ -28,6 +29,7 @@ struct Options {
   std::string json;
   std::string pairs = "all";
   std::string method = "both";
+  std::optional<int> ranks;
   double timeout_s = 10;
 };
 
@@ -95,6 +97,11 @@ void run(const Options& options) {
   plan.on_probe = show_progress;
   const Topology topology = host::read_topology();
   if (options.pairs == "all") plan.scenarios = scenarios_for(topology, machine);
+  const int gpus = static_cast<int>(machine.size());
+  const int ranks = options.ranks.value_or(gpus);
+  for (int rank = 0; rank < std::min(ranks, most_one_shot_ranks); ++rank) {
+    plan.one_shot_gpus.push_back(rank % gpus);
+  }
   LinkReport report = survey(tester, machine, plan);
   add_paths(report, topology);
 
@@ -117,6 +124,10 @@ void add_links(CLI::App& app) {
   command->add_option("--method", options->method, "peer access, host memory, or both")
       ->check(CLI::IsMember({"peer", "host", "both"}))
       ->capture_default_str();
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Ranks of the one-shot all-reduce, over the GPUs in turn; default: one a GPU")
+      ->check(CLI::Range(1, most_one_shot_ranks));
   command->add_option("--timeout", options->timeout_s, "Seconds until a pair counts as hung")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();

@@ -14,7 +14,8 @@
 namespace lanewise::bench {
 namespace {
 
-constexpr IsolationLimits quick{std::chrono::milliseconds{500}, std::chrono::milliseconds{5'000}};
+constexpr IsolationLimits quick{std::chrono::milliseconds{500}, std::chrono::milliseconds{5'000},
+                                std::chrono::milliseconds{0}};
 
 IsolatedTester::Factory fake(std::function<std::optional<Reading>(const Probe&)> answer) {
   return [answer] {
@@ -50,7 +51,7 @@ TEST(Isolation, NamesAHangWithinItsLimitAndGoesOn) {
 }
 
 TEST(Isolation, SurveysAllPairsBesideAGpuThatHangs) {
-  IsolatedTester tester(fake(hang_on_gpu_3), {quick.probe, std::chrono::milliseconds{0}});
+  IsolatedTester tester(fake(hang_on_gpu_3), quick);
   const LinkMachine machine = tester.describe();
   SurveyPlan plan;
   plan.flows = all_flows(machine.size());

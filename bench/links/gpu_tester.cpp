@@ -9,6 +9,7 @@
 #include "cuda_check.hpp"
 #include "devices.hpp"
 #include "gpu_flows.hpp"
+#include "gpu_one_shot.hpp"
 #include "gpu_ping.hpp"
 
 namespace lanewise::bench {
@@ -39,6 +40,8 @@ class GpuTester final : public LinkTester {
         return measure_latency(probe.flows.front(), probe.method, options_.wait);
       case ProbeKind::store:
         return measure_store(probe.flows.front(), probe.method, options_.wait);
+      case ProbeKind::one_shot:
+        return measure_one_shot(probe.flows, probe.method, options_.wait);
       case ProbeKind::bandwidth:
         break;
     }

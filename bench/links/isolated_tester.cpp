@@ -30,6 +30,7 @@ constexpr std::string_view missing_word = "missing ";
 // How long a killed child may take to go: one that hangs in the driver may never do.
 constexpr std::chrono::milliseconds reap_limit{2'000};
 constexpr int reap_step_ms = 5;
+constexpr std::size_t flows_a_share = 4;
 
 std::string to_line(const LinkMachine& machine) {
   std::ostringstream line;
@@ -139,14 +140,16 @@ IsolatedTester::~IsolatedTester() {
 }
 
 LinkMachine IsolatedTester::describe() {
-  const Reply reply = ask(std::string(describe_word));
+  const Reply reply = ask(std::string(describe_word), limits_.probe);
   if (reply.error) throw Error("the GPUs cannot be described: " + *reply.error);
   if (reply.line.starts_with(missing_word)) throw Error(reply.line.substr(missing_word.size()));
   return parse_machine(reply.line);
 }
 
 Reading IsolatedTester::measure(const Probe& probe) {
-  const Reply reply = ask(to_string(probe));
+  const auto share =
+      static_cast<std::chrono::milliseconds::rep>(probe.flows.size() / flows_a_share);
+  const Reply reply = ask(to_string(probe), limits_.probe * (1 + share));
   if (reply.error) return {{}, reply.error};
   Reading reading = reply.line.starts_with(missing_word)
                         ? Reading{{}, reply.line.substr(missing_word.size())}
@@ -156,17 +159,21 @@ Reading IsolatedTester::measure(const Probe& probe) {
   return reading;
 }
 
-IsolatedTester::Reply IsolatedTester::ask(const std::string& request) {
+IsolatedTester::Reply IsolatedTester::ask(const std::string& request,
+                                          std::chrono::milliseconds limit) {
   if (!child_) start();
   // A send that fails means a dead child, which receive() finds and names.
   static_cast<void>(send_line(child_->socket, request));
-  Reply reply = receive();
-  if (!reply.error) child_->has_answered = true;
+  Reply reply = receive(limit);
+  if (!reply.error) {
+    child_->has_answered = true;
+    was_started_ = true;
+  }
   return reply;
 }
 
-IsolatedTester::Reply IsolatedTester::receive() {
-  const auto limit = child_->has_answered ? limits_.probe : limits_.probe + limits_.startup;
+IsolatedTester::Reply IsolatedTester::receive(std::chrono::milliseconds limit) {
+  if (!child_->has_answered) limit += was_started_ ? limits_.restart : limits_.startup;
   const auto deadline = Clock::now() + limit;
   std::string line;
   for (;;) {

@@ -16,8 +16,11 @@
 namespace lanewise::bench {
 
 struct IsolationLimits {
-  std::chrono::milliseconds probe{10'000};    // one answer
-  std::chrono::milliseconds startup{60'000};  // added to a child's first answer: CUDA starts
+  // One answer; a probe of many flows gets it once more for every four, to set them up.
+  std::chrono::milliseconds probe{10'000};
+  // Added to a child's first answer, in which CUDA starts: the first child also wakes the driver.
+  std::chrono::milliseconds startup{60'000};
+  std::chrono::milliseconds restart{5'000};
 };
 
 class IsolatedTester final : public LinkTester {
@@ -46,14 +49,15 @@ class IsolatedTester final : public LinkTester {
     std::optional<std::string> error;
   };
 
-  [[nodiscard]] Reply ask(const std::string& request);
-  [[nodiscard]] Reply receive();
+  [[nodiscard]] Reply ask(const std::string& request, std::chrono::milliseconds limit);
+  [[nodiscard]] Reply receive(std::chrono::milliseconds limit);
   void start();
   [[nodiscard]] std::string stop();
 
   Factory factory_;
   IsolationLimits limits_;
   std::optional<Child> child_;
+  bool was_started_ = false;
 };
 
 }  // namespace lanewise::bench

@@ -79,6 +79,9 @@ std::string faults(const LinkReport& report) {
     text += "FAULT " + std::string(name_of(pair.method)) + " " + to_string(pair.flow) + ": " +
             *pair.error + "\n";
   }
+  for (const std::string& error : report.one_shot_errors) {
+    text += "FAULT one-shot all-reduce: " + error + "\n";
+  }
   if (report.all_pairs_error) text += "FAULT all pairs at once: " + *report.all_pairs_error + "\n";
   return text;
 }
@@ -101,7 +104,7 @@ const PairResult* LinkReport::find(const Flow& flow, Method method) const noexce
 }
 
 bool LinkReport::has_errors() const noexcept {
-  return all_pairs_error.has_value() ||
+  return all_pairs_error.has_value() || !one_shot_errors.empty() ||
          std::any_of(pairs.begin(), pairs.end(),
                      [](const PairResult& pair) { return pair.error.has_value(); }) ||
          std::any_of(contention.begin(), contention.end(),
@@ -129,7 +132,8 @@ std::string to_text(const LinkReport& report) {
   if (!report.contention.empty()) text += "\n";
   for (const ContentionResult& result : report.contention) text += line_of(result);
   for (const OneShotResult& result : report.one_shot) {
-    text += "one-shot all-reduce of " + std::to_string(result.bytes) +
+    text += std::string(name_of(result.method)) + " one-shot all-reduce, " +
+            std::to_string(result.ranks) + " ranks, " + std::to_string(result.bytes) +
             " bytes: " + fixed(result.us, 2) + " us\n";
   }
   text += faults(report);

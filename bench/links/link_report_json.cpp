@@ -51,7 +51,10 @@ std::string to_json(const LinkReport& report) {
   for (const ContentionResult& result : report.contention) contention.push_back(to_object(result));
   json one_shot = json::array();
   for (const OneShotResult& result : report.one_shot) {
-    one_shot.push_back({{"bytes", result.bytes}, {"us", result.us}});
+    one_shot.push_back({{"bytes", result.bytes},
+                        {"us", result.us},
+                        {"method", std::string(name_of(result.method))},
+                        {"ranks", result.ranks}});
   }
   const json links = {{"gpus", report.machine.pci},
                       {"names", report.machine.names},
@@ -61,6 +64,7 @@ std::string to_json(const LinkReport& report) {
                       {"all_pairs_error", or_null(report.all_pairs_error)},
                       {"contention", contention},
                       {"one_shot", one_shot},
+                      {"one_shot_errors", report.one_shot_errors},
                       {"notes", report.notes}};
   // A device's name may hold any bytes; a report is better with a mark than not at all.
   return links.dump(2, ' ', false, json::error_handler_t::replace);

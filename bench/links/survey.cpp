@@ -47,6 +47,7 @@ class Surveyor {
     }
     measure_all_pairs();
     for (const Scenario& scenario : plan_.scenarios) measure_scenario(scenario);
+    for (const Method method : plan_.methods) measure_one_shot(method);
     add_notes();
     return std::move(report_);
   }
@@ -60,9 +61,11 @@ class Surveyor {
   [[nodiscard]] Reading ask(const Probe& probe) {
     if (plan_.on_probe) plan_.on_probe(probe);
     Reading reading = tester_.measure(probe);
-    if (!reading.error && reading.values.size() != probe.flows.size()) {
-      reading.error = "the tester gave " + std::to_string(reading.values.size()) + " values for " +
-                      std::to_string(probe.flows.size()) + " flows";
+    const std::size_t expected =
+        probe.kind == ProbeKind::one_shot ? one_shot_bytes.size() : probe.flows.size();
+    if (!reading.error && reading.values.size() != expected) {
+      reading.error = "the tester gave " + std::to_string(reading.values.size()) +
+                      " values in place of " + std::to_string(expected);
     }
     return reading;
   }
@@ -141,15 +144,35 @@ class Surveyor {
     }
   }
 
+  void measure_one_shot(Method method) {
+    Probe probe{ProbeKind::one_shot, method, {}};
+    for (const int gpu : plan_.one_shot_gpus) {
+      probe.flows.push_back({static_cast<int>(probe.flows.size()), gpu});
+    }
+    if (probe.flows.size() < 2 || (method == Method::peer && !has_peer_pairs())) return;
+    const Reading reading = ask(probe);
+    if (reading.error) {
+      report_.one_shot_errors.push_back(std::string(name_of(method)) + ": " + *reading.error);
+      return;
+    }
+    for (std::size_t i = 0; i < one_shot_bytes.size(); ++i) {
+      report_.one_shot.push_back(
+          {method, static_cast<int>(probe.flows.size()), one_shot_bytes.at(i), reading.values[i]});
+    }
+  }
+
+  [[nodiscard]] bool has_peer_pairs() const {
+    return std::any_of(report_.pairs.begin(), report_.pairs.end(),
+                       [](const PairResult& pair) { return pair.method == Method::peer; });
+  }
+
   void add_notes() {
     const auto count = report_.machine.size();
     if (count == 1) {
       report_.notes.emplace_back("one GPU: only its latency through host memory can be measured");
     }
-    const bool has_peer =
-        std::any_of(report_.pairs.begin(), report_.pairs.end(),
-                    [](const PairResult& pair) { return pair.method == Method::peer; });
-    if (count > 1 && !has_peer) {
+    const bool has_asked = std::count(plan_.methods.begin(), plan_.methods.end(), Method::peer) > 0;
+    if (count > 1 && has_asked && !has_peer_pairs()) {
       report_.notes.emplace_back("no pair has peer access: host memory only");
     }
   }
