@@ -1,7 +1,18 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with -Werror and runs every test.
+# Installs what is missing, builds with -Werror and runs every test, plain and then under the
+# address and undefined-behaviour sanitizers. Needs the network the first time, no GPU.
+# Usage: test.sh [PRESET ...], the default is: dev asan
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset dev
-cmake --build --preset dev
-ctest --preset dev
+
+presets=("$@")
+[[ ${#presets[@]} -gt 0 ]] || presets=(dev asan)
+
+scripts/install.sh
+scripts/deps.sh
+for preset in "${presets[@]}"; do
+  echo "test: $preset"
+  cmake --preset "$preset"
+  cmake --build --preset "$preset" -j "$(nproc)"
+  ctest --preset "$preset" -j "$(nproc)"
+done

@@ -70,3 +70,7 @@ if(lanewise_sanitizer EQUAL -1)
       SKIP_REGULAR_EXPRESSION "check_exports: needs libhwloc")
   endif()
 endif()
+
+add_test(NAME Readme.HoldsTheTableOfSettings
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_readme.sh $<TARGET_FILE:lanewise>
+          ${PROJECT_SOURCE_DIR}/README.md)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# From a bare Debian 12 to an installed Lanewise: installs packages, builds, installs into
+# build/install (or the folder given), measures where there are two GPUs or more, and ends with what
+# Lanewise does to each size of a model's all-reduces.
+# Usage: quickstart.sh [PREFIX]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+prefix=${1:-$PWD/build/install}
+
+scripts/install.sh
+scripts/deps.sh
+cmake --preset release -DLANEWISE_BUILD_TESTS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF
+cmake --build --preset release -j "$(nproc)"
+cmake --install build/release --prefix "$prefix"
+
+lanewise=$prefix/bin/lanewise
+plugin=$(find "$prefix" -name libnccl-tuner-lanewise.so -print -quit)
+bench=$prefix/bin/lanewise-bench
+gpus=0
+if command -v nvidia-smi >/dev/null; then
+  gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true)
+fi
+
+shape=(--hidden 7168 --dtype bf16 --tokens 1,2,4,8,16)
+if [[ $gpus -ge 2 && -x $bench ]]; then
+  echo
+  echo "Measured on these $gpus GPUs, stock NCCL and Lanewise in turns:"
+  "$bench" compare "${shape[@]}" || echo "quickstart: the measurement failed, see above" >&2
+fi
+
+cat <<EOT
+
+Installed in $prefix. To start a server with it:
+  export LD_LIBRARY_PATH=$(dirname "$plugin"):\$LD_LIBRARY_PATH NCCL_TUNER_PLUGIN=lanewise
+
+EOT
+machine="this machine"
+machine_option=()
+ranks=$gpus
+if [[ $gpus -lt 2 ]]; then
+  machine="the bundled machine: two sockets, eight GPUs, no GPU needed here"
+  machine_option=(--machine bundled)
+  ranks=8
+fi
+echo "What Lanewise does for a hidden size of 7168 in bf16, $ranks ranks ($machine):"
+"$lanewise" explain --ranks "$ranks" "${machine_option[@]}" "${shape[@]}"

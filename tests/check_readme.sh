@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Fails unless README.md has the table of settings as the tool prints it.
+# Usage: check_readme.sh LANEWISE README.md
+set -euo pipefail
+table=$("$1" settings)
+found=$(grep -E '^\| (Variable|---|LANEWISE_)' "$2")
+[[ $table == "$found" ]] || {
+  echo "check_readme: README.md and lanewise settings differ:" >&2
+  diff <(echo "$found") <(echo "$table") >&2 || true
+  exit 1
+}
