@@ -35,13 +35,14 @@ plays_nccl_test(TakesAUsersProtocolWithoutALogger without_logger NCCL_PROTO=LL)
 
 # The built plugin as a GoogleTest sees it; `lanewise_plugin_test(NAME)` builds tests/NAME.cpp.
 function(lanewise_plugin_test name)
-  lanewise_test(${name} stock_tables ${CMAKE_DL_LIBS})
+  lanewise_test(${name} stock_tables ${CMAKE_DL_LIBS} ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/plugin)
   target_compile_definitions(${name} PRIVATE LANEWISE_PLUGIN_FILE="${lanewise_plugin}")
   add_dependencies(${name} nccl-tuner-lanewise)
 endfunction()
 
 lanewise_plugin_test(control_test)
+lanewise_plugin_test(tuner_choice_test LABEL shared)
 lanewise_plugin_test(tuner_contract_test)
 
 lanewise_test(log_test lanewise::host)
