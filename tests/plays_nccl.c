@@ -5,126 +5,15 @@
  * RTLD_NOW | RTLD_LOCAL, makes communicators, asks, destroys them and closes it.
  * Usage: plays_nccl PLUGIN.so SCENARIO */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef void (*logger_t)(int level, unsigned long flags, const char* file, int line,
-                         const char* format, ...);
-
-typedef struct {
-  const char* name;
-  int (*init)(void** context, uint64_t id, size_t ranks, size_t nodes, logger_t logger,
-              void* nvl_domains, void* constants);
-  int (*get_coll_info)(void* context, int function, size_t bytes, int pipe_ops, float** table,
-                       int algorithms, int protocols, int registered, int* channels);
-  int (*finalize)(void* context);
-  int (*get_chunk_size)(void* context, int function, size_t bytes, int algorithm, int protocol,
-                        int channels, size_t* chunk);
-} tuner_t;
-
-enum { all_reduce = 4, level_warn = 2, level_info = 3, max_table = 8 * 3 };
-
-static const char* plugin_path;
-static atomic_int info_lines;
-static atomic_int warn_lines;
-static pthread_mutex_t last_line_mutex = PTHREAD_MUTEX_INITIALIZER;
-static char last_line[1024];
-
-static void check(int is_true, const char* claim) {
-  if (is_true) return;
-  fprintf(stderr, "plays_nccl: not so: %s (last line: %s)\n", claim, last_line);
-  exit(1);
-}
-
-static void take_line(int level, unsigned long flags, const char* file, int line,
-                      const char* format, ...) {
-  (void)flags, (void)file, (void)line;
-  char text[sizeof last_line];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  atomic_fetch_add(level == level_warn ? &warn_lines : &info_lines, 1);
-  pthread_mutex_lock(&last_line_mutex);
-  memcpy(last_line, text, sizeof text);
-  pthread_mutex_unlock(&last_line_mutex);
-}
-
-static tuner_t* open_plugin(void** handle) {
-  *handle = dlopen(plugin_path, RTLD_NOW | RTLD_LOCAL);
-  if (*handle == NULL) fprintf(stderr, "%s\n", dlerror());
-  check(*handle != NULL, "the plugin loads");
-  tuner_t* tuner = dlsym(*handle, "ncclTunerPlugin_v6");
-  check(tuner != NULL && tuner->name != NULL, "it has a v6 tuner with a name");
-  return tuner;
-}
-
-static void close_plugin(void* handle) {
-  check(dlclose(handle) == 0, "the plugin closes");
-  check(dlopen(plugin_path, RTLD_NOW | RTLD_NOLOAD) == NULL, "closing it unloads it");
-}
-
-static void ignore_line(int level, unsigned long flags, const char* file, int line,
-                        const char* format, ...) {
-  (void)level, (void)flags, (void)file, (void)line, (void)format;
-}
-
-typedef struct {
-  tuner_t* tuner;
-  uint64_t id;
-  size_t ranks;
-  logger_t logger;
-} other_rank_t;
-
-static void* play_other_rank(void* argument) {
-  const other_rank_t* rank = argument;
-  void* context = NULL;
-  check(rank->tuner->init(&context, rank->id, rank->ranks, 1, rank->logger, NULL, NULL) == 0,
-        "init of another rank succeeds");
-  check(rank->tuner->finalize(context) == 0, "finalize of another rank succeeds");
-  return NULL;
-}
-
-/* The first rank's context; the other ranks are threads that come, agree and go. */
-static void* open_communicator(tuner_t* tuner, size_t ranks, size_t nodes, logger_t logger) {
-  static atomic_ullong last_id;
-  enum { most_ranks = 8 };
-  pthread_t threads[most_ranks];
-  other_rank_t rank = {tuner, ((uint64_t)getpid() << 32) + atomic_fetch_add(&last_id, 1), ranks,
-                       logger == NULL ? NULL : ignore_line};
-  const size_t others = nodes == 1 && ranks > 1 ? ranks - 1 : 0;
-  for (size_t i = 0; i < others; ++i) {
-    check(pthread_create(&threads[i], NULL, play_other_rank, &rank) == 0, "a rank starts");
-  }
-  void* context = NULL;
-  check(tuner->init(&context, rank.id, ranks, nodes, logger, NULL, NULL) == 0, "init succeeds");
-  for (size_t i = 0; i < others; ++i) pthread_join(threads[i], NULL);
-  return context;
-}
-
-/* Prices of a PCIe box: LL128 and everything but tree and ring forbidden. */
-static void fill_table(float* table, int algorithms) {
-  for (int i = 0; i < algorithms * 3; ++i) table[i] = -1.0F;
-  table[0] = 41.0F, table[2] = 97.0F;
-  table[3] = 23.0F, table[5] = 110.0F;
-}
-
-static void ask(tuner_t* tuner, void* context, float* table, int algorithms, size_t bytes) {
-  int channels = 0;
-  check(tuner->get_coll_info(context, all_reduce, bytes, 1, (float**)table, algorithms, 3, 0,
-                             &channels) == 0,
-        "getCollInfo succeeds");
-  check(channels >= 0 && channels <= 64, "channels are 0 or 1 to 64");
-}
+#include "tuner_player.h"
 
 static void play_once(logger_t logger) {
   void* handle;
@@ -304,6 +193,26 @@ static void play_inert(void) {
   close_plugin(handle);
 }
 
+/* No page more than there is: small allocations may still succeed, larger ones fail. */
+static void play_without_memory(void) {
+  void* handle;
+  tuner_t* tuner = open_plugin(&handle);
+  float table[max_table];
+  fill_table(table, 7);
+  const struct rlimit none = {0, RLIM_INFINITY};
+  const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+  check(setrlimit(RLIMIT_AS, &none) == 0, "memory can be limited");
+  void* contexts[64];
+  for (int i = 0; i < 64; ++i) {
+    contexts[i] = NULL;
+    check(tuner->init(&contexts[i], 7, 8, 1, take_line, NULL, NULL) == 0, "init succeeds");
+    ask(tuner, contexts[i], table, 7, 14336);
+  }
+  for (int i = 0; i < 64; ++i) check(tuner->finalize(contexts[i]) == 0, "finalize succeeds");
+  check(setrlimit(RLIMIT_AS, &all) == 0, "the limit can be lifted");
+  close_plugin(handle);
+}
+
 int main(int argc, char** argv) {
   const struct {
     const char* name;
@@ -317,6 +226,7 @@ int main(int argc, char** argv) {
                    {"a_thousand", play_a_thousand},
                    {"concurrently", play_concurrently},
                    {"after_fork", play_after_fork},
+                   {"without_memory", play_without_memory},
                    {"inert", play_inert}};
   if (argc != 3) return 2;
   plugin_path = argv[1];

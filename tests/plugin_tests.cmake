@@ -8,7 +8,7 @@ target_compile_definitions(stock_tables PRIVATE
 target_link_libraries(stock_tables
   PUBLIC lanewise::core PRIVATE lanewise_flags nlohmann_json::nlohmann_json)
 
-add_executable(plays_nccl plays_nccl.c)
+add_executable(plays_nccl plays_nccl.c tuner_player.c)
 target_link_libraries(plays_nccl PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(plays_nccl nccl-tuner-lanewise)
 
@@ -29,6 +29,11 @@ plays_nccl_test(OpensCommunicatorsConcurrently concurrently)
 plays_nccl_test(WorksAfterFork after_fork)
 plays_nccl_test(IsInertForAnUnknownMode inert LANEWISE_MODE=fast)
 plays_nccl_test(IsInertForAnUnknownSetting inert LANEWISE_MOOD=off)
+plays_nccl_test(IsInertForAProfileThatIsAFolder inert LANEWISE_PROFILE=/)
+plays_nccl_test(IsInertForAProfileWithoutEnd inert LANEWISE_PROFILE=/dev/zero)
+plays_nccl_test(IsInertForAMissingProfile inert LANEWISE_PROFILE=none.json)
+plays_nccl_test(IsInertForAMissingMachine inert LANEWISE_MACHINE=none.xml)
+plays_nccl_test(IsInertForAMachineThatIsAFolder inert LANEWISE_MACHINE=/)
 plays_nccl_test(TakesALogFileThatCannotBeOpened without_logger LANEWISE_LOG_FILE=/proc/none/log)
 plays_nccl_test(TakesAUsersAlgorithmWithoutALogger without_logger NCCL_ALGO=Ring)
 plays_nccl_test(TakesAUsersProtocolWithoutALogger without_logger NCCL_PROTO=LL)
@@ -60,6 +65,7 @@ add_dependencies(nccl_library_test fake_nccl)
 # A sanitized plugin shares its runtime with the program and needs its libraries.
 string(FIND "${CMAKE_CXX_FLAGS}" "-fsanitize=" lanewise_sanitizer)
 if(lanewise_sanitizer EQUAL -1)
+  plays_nccl_test(WorksWithoutMemory without_memory LANEWISE_AGREE_MS=1)
   foreach(check symbols needed glibc)
     add_test(NAME PluginFile.${check}
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_exports.sh ${lanewise_plugin} ${check}
