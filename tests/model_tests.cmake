@@ -7,3 +7,49 @@ lanewise_test(wave_policy_test stock_tables LABEL shared)
 lanewise_test(composite_policy_test lanewise::core)
 lanewise_test(policy_properties_test lanewise::core)
 lanewise_test(replay_test stock_tables LABEL shared)
+lanewise_test(explanation_test lanewise::core)
+lanewise_test(machine_facts_test lanewise::core)
+lanewise_test(price_table_file_test stock_tables lanewise::host LABEL shared)
+
+# What a remembered answer costs, optimized whatever the build; the loop itself takes 16. Valgrind knows no sanitizers.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  add_executable(decide_loop decide_loop.cpp ${PROJECT_SOURCE_DIR}/src/core/composite_policy.cpp)
+  target_compile_options(decide_loop PRIVATE -O3)
+  target_link_libraries(decide_loop PRIVATE lanewise_flags lanewise::core)
+  add_test(NAME CompositePolicy.RememberedAnswerTakesFewInstructions
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_instructions.sh $<TARGET_FILE:decide_loop> 90)
+  set_tests_properties(CompositePolicy.RememberedAnswerTakesFewInstructions PROPERTIES
+    LABELS callgrind SKIP_RETURN_CODE 77)
+endif()
+
+# `explain` as a black box, on the machine that ships with it and on a table of ours.
+set(lanewise_explained --machine src/host/machines/two_sockets_8gpu.xml)
+function(explain_test name golden)
+  add_test(NAME Explain.${name}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_golden.sh ${CMAKE_CURRENT_SOURCE_DIR}/golden/${golden}
+      $<TARGET_FILE:lanewise> explain ${ARGN}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+explain_test(PrintsATable explain_bundled.txt ${lanewise_explained})
+explain_test(PrintsJson explain_bundled.json ${lanewise_explained} --json --bytes 2048,14336,8388608)
+explain_test(TakesAPriceTable explain_table.txt --table tests/golden/prices_host_memory.json
+  --channels 4 --tokens 1,2,4,8,16)
+explain_test(KnowsReleasesWithoutPrices explain_2.21.json ${lanewise_explained} --nccl 2.21.5
+  --json --hidden 4096 --tokens 1)
+
+# `explain_refuses_test(NAME MESSAGE ARGUMENTS ...)`: status 2 and a message that says why.
+function(explain_refuses_test name message)
+  add_test(NAME Explain.Refuses${name}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_output.sh 2 ${message}
+      $<TARGET_FILE:lanewise> explain ${ARGN}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+explain_refuses_test(AnUnknownVersion "--nccl 2.x: expected a version" --nccl 2.x)
+explain_refuses_test(AnUnknownType "expected bf16, fp16, fp32 or fp8" --dtype int3)
+explain_refuses_test(AMissingTable "nowhere.json" --table nowhere.json)
+explain_refuses_test(ATableThatIsNone "expected" --table tests/golden/explain_bundled.json)
+explain_refuses_test(OtherRanksThanTheTables "prices of 8 ranks: expected --ranks"
+  --table tests/golden/prices_host_memory.json --ranks 4)
+explain_refuses_test(ASizeOutsideTheTable "no price of 1024 bytes: expected a size from 2048"
+  --table tests/golden/prices_host_memory.json --bytes 1024)
+explain_refuses_test(OneRank "ranks" --ranks 1)

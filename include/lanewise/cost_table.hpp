@@ -31,13 +31,18 @@ class CostTable {
     return *entry;
   }
 
-  // True where Tree and Ring have all their entries here and no other algorithm is priced, as on
-  // every machine without NVSwitch. Equal bits() mean equal prices then.
+  // True where the table has the shape of NCCL 2.23 and later and prices Tree and Ring alone, as
+  // on every machine without NVSwitch. Equal bits() mean equal prices then.
   [[nodiscard]] bool is_tree_and_ring_only() const noexcept {
-    if (prices_ == nullptr || protocols_ != protocol_count || algorithms_ < 2) return false;
-    // Two floats at a time; on NCCL's fast path the count is a constant and the loop unrolls.
-    return algorithms_ == algorithm_count ? are_negative<(algorithm_count - 2) * protocol_count>()
-                                          : are_negative((algorithms_ - 2) * protocols_);
+    constexpr std::size_t first = 2 * protocol_count;
+    constexpr std::size_t last = algorithm_count * protocol_count - 1;
+    constexpr std::uint64_t signs = 0x8000000080000000U;
+    if (prices_ == nullptr || algorithms_ != algorithm_count || protocols_ != protocol_count)
+      return false;
+    // On every call: two prices at a time, without a branch.
+    std::uint64_t all = signs;
+    for (std::size_t i = first; i < last; i += 2) all &= pair_at(i);
+    return all == signs && std::signbit(prices_[last]);
   }
   // The six prices of Tree and Ring. Only where is_tree_and_ring_only().
   [[nodiscard]] std::array<std::uint64_t, 3> bits() const noexcept {
@@ -46,13 +51,7 @@ class CostTable {
     return bits;
   }
   [[nodiscard]] bool has_bits(const std::array<std::uint64_t, 3>& others) const noexcept {
-    std::uint64_t differs = 0;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      std::uint64_t pair = 0;
-      std::memcpy(&pair, prices_ + 2 * i, sizeof pair);
-      differs |= pair ^ others[i];
-    }
-    return differs == 0;
+    return pair_at(0) == others[0] && pair_at(2) == others[1] && pair_at(4) == others[2];
   }
 
   // The entry NCCL takes if nobody changes the table: the cheapest, first one on a tie.
@@ -62,21 +61,10 @@ class CostTable {
   [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept;
 
  private:
-  // Whether the `count` prices after Tree and Ring have the sign bit set.
-  template <std::size_t Count>
-  [[nodiscard]] bool are_negative() const noexcept {
-    return are_negative(Count);
-  }
-  [[nodiscard]] bool are_negative(std::size_t count) const noexcept {
-    constexpr std::uint64_t signs = 0x8000000080000000U;
-    const float* prices = prices_ + 2 * protocol_count;
-    std::uint64_t all = signs;
-    for (; count >= 2; count -= 2, prices += 2) {
-      std::uint64_t pair = 0;
-      std::memcpy(&pair, prices, sizeof pair);
-      all &= pair;
-    }
-    return (all & signs) == signs && (count == 0 || std::signbit(*prices));
+  [[nodiscard]] std::uint64_t pair_at(std::size_t index) const noexcept {
+    std::uint64_t pair = 0;
+    std::memcpy(&pair, prices_ + index, sizeof pair);
+    return pair;
   }
 
   [[nodiscard]] float* find(Algorithm algorithm, Protocol protocol) const noexcept {

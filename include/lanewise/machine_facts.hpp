@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What of a machine a policy may rest on. Everything unknown where the topology is.
+#include "lanewise/policy_inputs.hpp"
+#include "lanewise/topology.hpp"
+
+namespace lanewise {
+
+// Sets `nvlink`, `switches` and `models` of `inputs`, whose `ranks` are set already. NVLink is
+// never `present`: a user may have switched it off, and the prices show what NCCL uses.
+void add_machine_facts(PolicyInputs& inputs, const Topology& topology);
+
+}  // namespace lanewise

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "lanewise/machine_facts.hpp"
+
+#include "lanewise/topology_facts.hpp"
+
+namespace lanewise {
+namespace {
+
+SwitchKnowledge know_switches(const Topology& topology) {
+  if (topology.gpus.empty() || is_flat(topology)) return SwitchKnowledge::unknown;
+  return has_collapsing_switch(topology) ? SwitchKnowledge::collapsing : SwitchKnowledge::sound;
+}
+
+// Models that differ say nothing of a communicator that leaves some GPUs out: a display's card.
+GpuModels know_models(const Topology& topology, int ranks) {
+  if (topology.gpus.empty()) return GpuModels::unknown;
+  if (is_homogeneous(topology)) return GpuModels::same;
+  return topology.gpus.size() == static_cast<std::size_t>(ranks) ? GpuModels::differ
+                                                                 : GpuModels::unknown;
+}
+
+}  // namespace
+
+void add_machine_facts(PolicyInputs& inputs, const Topology& topology) {
+  inputs.nvlink = can_have_nvlink(topology) == NvlinkAbility::no ? NvlinkKnowledge::impossible
+                                                                 : NvlinkKnowledge::unknown;
+  inputs.switches = know_switches(topology);
+  inputs.models = know_models(topology, inputs.ranks);
+}
+
+}  // namespace lanewise
