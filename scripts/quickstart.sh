@@ -35,12 +35,10 @@ Installed in $prefix. To start a server with it:
 
 EOT
 machine="this machine"
-machine_option=()
-ranks=$gpus
+explain=("${shape[@]}")
 if [[ $gpus -lt 2 ]]; then
-  machine="the bundled machine: two sockets, eight GPUs, no GPU needed here"
-  machine_option=(--machine bundled)
-  ranks=8
+  machine="the machine that ships with the tool, as here are fewer than two GPUs"
+  explain+=(--machine "$prefix/share/lanewise/machines/two_sockets_8gpu.xml" --ranks 8)
 fi
-echo "What Lanewise does for a hidden size of 7168 in bf16, $ranks ranks ($machine):"
-"$lanewise" explain --ranks "$ranks" "${machine_option[@]}" "${shape[@]}"
+echo "What Lanewise does for a hidden size of 7168 in bf16 ($machine):"
+"$lanewise" explain "${explain[@]}"
