@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -48,7 +49,11 @@ void Context::prepare() {
   nodes_ = inputs.policy.nodes;
   release_ = inputs.policy.release;
   const auto reason = plan(inputs, settings);
-  introduce(inputs, reason);
+  try {
+    introduce(inputs, reason);
+  } catch (const std::exception&) {
+    // The ranks have agreed by now: a line that is lost must not undo it on this one.
+  }
 }
 
 // Makes the policy; where there is to be none, says why.
