@@ -94,12 +94,17 @@ ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::str
 Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
                  const RankOptions& options, DataType type, std::size_t max_bytes) {
   Field field;
+  std::map<Environment, std::string> labels;
+  for (const ArmPlan& plan : plans) {
+    std::string& label = labels[plan.variables];
+    label += (label.empty() ? "" : ", ") + plan.name;
+  }
   std::map<Environment, Gang*> started;
   for (const ArmPlan& plan : plans) {
     Gang*& gang = started[plan.variables];
     if (gang == nullptr) {
       field.gangs.push_back(
-          open_gang(machine, options, plan.name, plan.variables, type, max_bytes));
+          open_gang(machine, options, labels[plan.variables], plan.variables, type, max_bytes));
       gang = field.gangs.back().get();
     }
     field.arms.push_back({plan, gang});

@@ -153,12 +153,14 @@ std::string Gang::describe_laggards() const {
   for (int rank = 0; rank < plan_.ranks; ++rank) {
     least = std::min(least, slots[static_cast<std::size_t>(rank)].progress.load());
   }
-  std::string text;
+  std::vector<int> behind;
   for (int rank = 0; rank < plan_.ranks; ++rank) {
-    if (slots[static_cast<std::size_t>(rank)].progress.load() != least) continue;
-    text += (text.empty() ? "" : ", ") + describe(rank);
+    if (slots[static_cast<std::size_t>(rank)].progress.load() == least) behind.push_back(rank);
   }
-  return text + (text.find(',') == std::string::npos ? " is behind" : " are behind");
+  if (static_cast<int>(behind.size()) == plan_.ranks) return "no rank goes on, " + describe(0);
+  std::string text;
+  for (const int rank : behind) text += (text.empty() ? "" : ", ") + describe(rank);
+  return text + (behind.size() == 1 ? " is behind" : " are behind");
 }
 
 bool Gang::all_ended_within(std::chrono::milliseconds limit) noexcept {

@@ -35,6 +35,8 @@ void RankLink::begin(std::string_view phase) noexcept {
 }
 
 void RankLink::barrier() {
+  // Those who have come this far are ahead of one that has not.
+  block_.slots[static_cast<std::size_t>(place_.rank)].progress.fetch_add(1);
   const std::uint32_t generation = block_.generation.load(std::memory_order_acquire);
   const auto all = static_cast<std::uint32_t>(block_.ranks);
   if (block_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {

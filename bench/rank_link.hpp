@@ -31,7 +31,7 @@ class RankLink {
 
   // Says what this rank is about to do; shown if it dies or hangs.
   void begin(std::string_view phase) noexcept;
-  // Waits for all ranks.
+  // Waits for all ranks; counts as progress.
   void barrier();
   // The words of all ranks in rank order: words[rank * mine.size() + i]. At most 64 each.
   [[nodiscard]] std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine);

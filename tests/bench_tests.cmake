@@ -1,0 +1,59 @@
+# The bench as a black box, only where it is built: without a GPU it says what is missing, and on a
+# fake GPU with a fake NCCL it runs from end to end.
+if(NOT TARGET lanewise_bench_core)
+  return()
+endif()
+
+add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp)
+target_link_libraries(fake-bench PRIVATE lanewise_bench_core lanewise_flags)
+set_target_properties(fake-bench PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default)
+
+add_library(fake-nccl SHARED fake_gpu/fake_nccl.cpp)
+set_target_properties(fake-nccl PROPERTIES
+  CXX_VISIBILITY_PRESET default OUTPUT_NAME nccl VERSION 2 SOVERSION 2 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_nccl)
+target_include_directories(fake-nccl SYSTEM PRIVATE
+  $<TARGET_PROPERTY:lanewise_bench_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>
+  ${LANEWISE_NCCL_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(fake-nccl PRIVATE lanewise_flags ${CMAKE_DL_LIBS})
+# They sum and check megabytes, also in a debug build.
+target_compile_options(fake-nccl PRIVATE -O2)
+target_compile_options(fake-bench PRIVATE -O2)
+
+# `bench_test(NAME STATUS status MATCH regex COMMAND arguments...)` runs the bench on the fake GPU; the
+# shell says the status, which PASS_REGULAR_EXPRESSION would not look at.
+function(bench_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "STATUS;MATCH;ENVIRONMENT" "COMMAND")
+  list(JOIN test_COMMAND " " arguments)
+  add_test(NAME Bench.${name} COMMAND sh -c
+    "${test_ENVIRONMENT} '$<TARGET_FILE:fake-bench>' ${arguments} 2>&1; echo status $?")
+  set_tests_properties(Bench.${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "${test_MATCH}.*status ${test_STATUS}\n" TIMEOUT 60
+    ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+endfunction()
+set(small_compare compare --plugin $<TARGET_FILE:nccl-tuner-lanewise> --rounds 6 --most-rounds 6
+  --bytes 14K)
+
+bench_test(ComparesRanksThatAreThreads STATUS 0 MATCH "14 KiB .*lanewise-no-profile [01]\\."
+  COMMAND ${small_compare} --ranks 4 --threads)
+bench_test(ComparesRanksThatAreProcesses STATUS 0 MATCH "14 KiB .*lanewise-no-profile [01]\\."
+  COMMAND ${small_compare})
+bench_test(ComparesEagerCalls STATUS 0 MATCH "eager.*tree/ll/4 2\\.0"
+  COMMAND ${small_compare} --eager --arm stock --arm tree/ll/4)
+bench_test(LeavesOutWhatNcclDoesNotPrice STATUS 0 MATCH "14 KiB .*not priced by NCCL"
+  COMMAND ${small_compare} --arm stock --arm ring/ll128)
+bench_test(NamesAWrongSum STATUS 3 MATCH "WRONG: lanewise-no-profile at 14 KiB: rank 1: 1 wrong sums"
+  COMMAND ${small_compare} --plant wrong:1)
+bench_test(NamesARankThatHangs STATUS 1 MATCH "no answer within 2 s: rank 2 .timing [a-z-]* at 14336"
+  COMMAND ${small_compare} --ranks 4 --threads --plant hang:2 --timeout 2)
+bench_test(NamesARankThatDies STATUS 1 MATCH "rank 1 .timing [a-z-]* at 14336 bytes. was killed by signal 9"
+  COMMAND ${small_compare} --plant kill:1)
+bench_test(ChecksThatNothingIsSlower STATUS 4 MATCH "slower than stock: ring/simple/1 at 14 KiB"
+  COMMAND ${small_compare} --arm stock --arm ring/simple/1 --check never-worse)
+bench_test(SaysThatThereIsNoGpu STATUS 2 MATCH "no GPU is visible" ENVIRONMENT LANEWISE_FAKE_GPUS=0
+  COMMAND ${small_compare})
+bench_test(WantsThreadsForMoreRanksThanGpus STATUS 2 MATCH "8 ranks on 2 GPUs need --threads"
+  COMMAND ${small_compare} --ranks 8)
+bench_test(WantsANewNcclForMoreRanksThanGpus STATUS 2 MATCH "need NCCL 2.30.3 or newer, this is 2.28.9"
+  ENVIRONMENT LANEWISE_FAKE_NCCL=22809 COMMAND ${small_compare} --ranks 8 --threads)
+bench_test(RefusesAnUnknownArm STATUS 2 MATCH "unknown arm .fastest" COMMAND ${small_compare} --arm fastest)
+bench_test(RefusesHalfAnElement STATUS 2 MATCH "no whole number of bf16" COMMAND ${small_compare} --bytes 13)

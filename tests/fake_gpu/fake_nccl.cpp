@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+// libnccl.so.2 without a GPU: sums over shared memory, asks the tuner plugin as NCCL 2.30 does, and
+// charges each choice a time of its own. Its prices are wrong, as NCCL's are: there is a gain.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <nccl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "fake_stream.hpp"
+
+namespace {
+
+constexpr std::size_t slot_bytes = std::size_t{8} << 20U;
+constexpr int slots = 16;
+constexpr int tree = 0, ring = 1, ll = 0, simple = 2, algorithms = 7, protocols = 3;
+
+struct Board {
+  std::atomic<unsigned> arrived;
+  std::atomic<unsigned> generation;
+  std::array<std::array<char, slot_bytes>, slots> data;
+};
+
+using PriceTable = std::array<std::array<float, protocols>, algorithms>;
+
+// Tuner v5 (NCCL_ABI.md 1.2), which every Lanewise exports.
+struct Tuner {
+  const char* name;
+  int (*init)(void**, std::uint64_t, std::size_t, std::size_t, void*, void*, void*);
+  int (*get)(void*, int, std::size_t, int, float**, int, int, int, int*);
+  int (*finalize)(void*);
+};
+
+const Tuner* find_tuner() {
+  const char* name = std::getenv("NCCL_TUNER_PLUGIN");
+  if (name == nullptr || std::string(name) == "none") return nullptr;
+  void* library = dlopen(("libnccl-tuner-" + std::string(name) + ".so").c_str(), RTLD_NOW);
+  return library == nullptr ? nullptr : static_cast<Tuner*>(dlsym(library, "ncclTunerPlugin_v5"));
+}
+
+PriceTable priced(std::size_t bytes) {
+  PriceTable table;
+  for (auto& row : table) row.fill(-1);
+  const auto kib = static_cast<float>(bytes) / 1024;
+  table[tree][ll] = 60 + kib / 8;
+  table[tree][simple] = 120 + kib / 16;
+  table[ring][ll] = 40 + kib / 4;
+  table[ring][simple] = 100 + kib / 32;
+  return table;
+}
+
+// Tree on four channels wins up to 128 KiB, and ring/simple above; more channels help a little.
+double real_us(int algorithm, int protocol, int channels, std::size_t bytes) {
+  const double kib = static_cast<double>(bytes) / 1024;
+  const double lanes = channels > 0 ? channels : 2;
+  if (algorithm == tree && protocol == ll) return 20 + kib / 4 / lanes;
+  if (algorithm == ring && protocol == ll) return 40 + kib / 4 / lanes;
+  return 60 + kib / 16 / lanes;
+}
+
+}  // namespace
+
+struct ncclComm {
+  int rank;
+  int ranks;
+  Board* board;
+  std::string name;
+  const Tuner* tuner;
+  void* context;
+  unsigned noise;
+
+  void barrier() const {
+    const unsigned generation = board->generation.load();
+    if (board->arrived.fetch_add(1) + 1 == static_cast<unsigned>(ranks)) {
+      board->arrived = 0;
+      ++board->generation;
+      return;
+    }
+    while (board->generation.load() == generation) std::this_thread::yield();
+  }
+
+  void reduce(const void* send, void* receive, std::size_t count) const {
+    std::memcpy(board->data[static_cast<std::size_t>(rank)].data(), send, count * 2);
+    barrier();
+    auto* out = static_cast<std::uint16_t*>(receive);
+    for (std::size_t i = 0; i < count; ++i) {
+      float sum = 0;
+      for (int other = 0; other < ranks; ++other) {
+        std::uint16_t word = 0;
+        std::memcpy(&word, board->data[static_cast<std::size_t>(other)].data() + 2 * i, 2);
+        const std::uint32_t bits = std::uint32_t{word} << 16U;
+        float value = 0;
+        std::memcpy(&value, &bits, sizeof(value));
+        sum += value;
+      }
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, &sum, sizeof(bits));
+      out[i] = static_cast<std::uint16_t>(bits >> 16U);
+    }
+    barrier();
+  }
+
+  double ask(std::size_t bytes) {
+    PriceTable table = priced(bytes);
+    int channels = 0;
+    float* prices = table[0].data();
+    if (tuner != nullptr) {
+      tuner->get(context, 4, bytes, 1, reinterpret_cast<float**>(prices), algorithms, protocols, 1,
+                 &channels);
+    }
+    int best = -1;
+    for (int i = 0; i < algorithms * protocols; ++i) {
+      if (prices[i] >= 0 && (best < 0 || prices[i] < prices[best])) best = i;
+    }
+    return real_us(best / protocols, best % protocols, channels, bytes);
+  }
+};
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int* version) {
+  const char* wanted = std::getenv("LANEWISE_FAKE_NCCL");
+  *version = wanted != nullptr ? std::atoi(wanted) : 23007;
+  return ncclSuccess;
+}
+const char* ncclGetErrorString(ncclResult_t) { return "fake error"; }
+const char* ncclGetLastError(ncclComm_t) { return ""; }
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  static std::atomic<int> counter{0};
+  std::snprintf(id->internal, sizeof(id->internal), "/lanewise-fake-%d-%d", getpid(), counter++);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int ranks, ncclUniqueId id, int rank) {
+  const int file = shm_open(id.internal, O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ftruncate(file, sizeof(Board)) != 0) return ncclSystemError;
+  void* memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  auto* made = new ncclComm{rank,         ranks,   static_cast<Board*>(memory), id.internal,
+                            find_tuner(), nullptr, static_cast<unsigned>(rank)};
+  made->barrier();
+  if (rank == 0) shm_unlink(id.internal);
+  if (made->tuner != nullptr) {
+    std::array<double, 144> constants{};
+    std::array<int, 3> domains = {1, ranks, ranks};
+    const auto hash = std::hash<std::string>{}(id.internal);
+    made->tuner->init(&made->context, hash, static_cast<std::size_t>(ranks), 1, nullptr,
+                      domains.data(), constants.data());
+  }
+  *communicator = made;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  if (communicator->tuner != nullptr) communicator->tuner->finalize(communicator->context);
+  munmap(communicator->board, sizeof(Board));
+  delete communicator;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
+                           ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
+  if (type != ncclBfloat16) return ncclInvalidArgument;
+  const double us = communicator->ask(count * 2);
+  lanewise_fake_queue(stream, [=](cudaStream_t here) {
+    communicator->reduce(send, receive, count);
+    // Up to 2 % of noise, the same sequence in every run.
+    communicator->noise = communicator->noise * 1664525U + 1013904223U;
+    lanewise_fake_advance(here, us * (1 + (communicator->noise >> 16U) / 65536.0 / 50));
+  });
+  return ncclSuccess;
+}
+
+}  // extern "C"
