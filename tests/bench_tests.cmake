@@ -33,9 +33,9 @@ endfunction()
 set(small_compare compare --plugin $<TARGET_FILE:nccl-tuner-lanewise> --rounds 6 --most-rounds 6
   --bytes 14K)
 
-bench_test(ComparesRanksThatAreThreads STATUS 0 MATCH "14 KiB .*lanewise-no-profile [01]\\."
+bench_test(ComparesRanksThatAreThreads STATUS 0 MATCH "14 KiB .*lanewise-no-profile [0-9]\\."
   COMMAND ${small_compare} --ranks 4 --threads)
-bench_test(ComparesRanksThatAreProcesses STATUS 0 MATCH "14 KiB .*lanewise-no-profile [01]\\."
+bench_test(ComparesRanksThatAreProcesses STATUS 0 MATCH "14 KiB .*lanewise-no-profile [0-9]\\."
   COMMAND ${small_compare})
 bench_test(ComparesEagerCalls STATUS 0 MATCH "eager.*tree/ll/4 2\\.0"
   COMMAND ${small_compare} --eager --arm stock --arm tree/ll/4)
