@@ -12,7 +12,7 @@
 #include "host/profile_file.hpp"
 #include "host/profile_search.hpp"
 #include "lanewise/error.hpp"
-#include "lanewise/topology_facts.hpp"
+#include "lanewise/machine_facts.hpp"
 #include "machine.hpp"
 
 namespace lanewise::plugin {
@@ -26,26 +26,6 @@ int to_int(std::size_t count) noexcept {
 NcclRelease find_release(const Opening& opening) {
   const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
   return library ? library->release : opening.first_release;
-}
-
-// Never `present`: a user may have switched NVLink off, and the prices show what NCCL uses.
-NvlinkKnowledge know_nvlink(const Topology& topology) {
-  return can_have_nvlink(topology) == NvlinkAbility::no ? NvlinkKnowledge::impossible
-                                                        : NvlinkKnowledge::unknown;
-}
-
-SwitchKnowledge know_switches(const Topology& topology) {
-  if (topology.gpus.empty() || is_flat(topology)) return SwitchKnowledge::unknown;
-  return has_collapsing_switch(topology) ? SwitchKnowledge::collapsing : SwitchKnowledge::sound;
-}
-
-// Where the ranks' GPUs are not known, models that differ say nothing of a communicator that leaves
-// some GPUs out: a display's card.
-GpuModels know_models(const Topology& topology, const std::vector<int>& positions, int ranks) {
-  if (topology.gpus.empty()) return GpuModels::unknown;
-  if (is_homogeneous(topology)) return GpuModels::same;
-  const bool is_all = topology.gpus.size() == static_cast<std::size_t>(ranks);
-  return is_all || !positions.empty() ? GpuModels::differ : GpuModels::unknown;
 }
 
 // A named profile of another machine is refused by match(), like one of another NCCL.
@@ -120,9 +100,8 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
 void complete_inputs(Inputs& inputs, const RankGpus& gpus) {
   const auto positions = find_positions(*inputs.topology, gpus);
   const auto topology = select_gpus(*inputs.topology, positions);
-  inputs.policy.nvlink = know_nvlink(topology);
-  inputs.policy.switches = know_switches(topology);
-  inputs.policy.models = know_models(topology, positions, inputs.policy.ranks);
+  add_machine_facts(inputs.policy, topology,
+                    positions.empty() ? GpuSelection::unknown : GpuSelection::known);
   add_rules(inputs, positions);
 }
 

@@ -23,10 +23,11 @@ Topology machine_of(std::initializer_list<std::uint16_t> devices) {
   return topology;
 }
 
-PolicyInputs facts_of(const Topology& topology, int ranks = 2) {
+PolicyInputs facts_of(const Topology& topology, int ranks = 2,
+                      GpuSelection selection = GpuSelection::unknown) {
   PolicyInputs inputs;
   inputs.ranks = ranks;
-  add_machine_facts(inputs, topology);
+  add_machine_facts(inputs, topology, selection);
   return inputs;
 }
 
@@ -48,6 +49,7 @@ TEST(MachineFacts, SaysThatModelsDifferOnlyWhereEveryGpuTakesPart) {
 
   EXPECT_EQ(facts_of(mixed, 2).models, GpuModels::differ);
   EXPECT_EQ(facts_of(mixed, 4).models, GpuModels::unknown);
+  EXPECT_EQ(facts_of(mixed, 4, GpuSelection::known).models, GpuModels::differ);
   EXPECT_EQ(facts_of(machine_of({rtx_4090, rtx_4090})).models, GpuModels::same);
 }
 

@@ -3,13 +3,19 @@
 #pragma once
 
 // What of a machine a policy may rest on. Everything unknown where the topology is.
+#include <cstdint>
+
 #include "lanewise/policy_inputs.hpp"
 #include "lanewise/topology.hpp"
 
 namespace lanewise {
 
+// Whether the topology's GPUs are known to be the communicator's, or may be more than it uses.
+enum class GpuSelection : std::uint8_t { unknown, known };
+
 // Sets `nvlink`, `switches` and `models` of `inputs`, whose `ranks` are set already. NVLink is
 // never `present`: a user may have switched it off, and the prices show what NCCL uses.
-void add_machine_facts(PolicyInputs& inputs, const Topology& topology);
+void add_machine_facts(PolicyInputs& inputs, const Topology& topology,
+                       GpuSelection selection = GpuSelection::unknown);
 
 }  // namespace lanewise

@@ -13,21 +13,22 @@ SwitchKnowledge know_switches(const Topology& topology) {
   return has_collapsing_switch(topology) ? SwitchKnowledge::collapsing : SwitchKnowledge::sound;
 }
 
-// Models that differ say nothing of a communicator that leaves some GPUs out: a display's card.
-GpuModels know_models(const Topology& topology, int ranks) {
+// Where the ranks' GPUs are not known, models that differ say nothing of a communicator that leaves
+// some GPUs out: a display's card.
+GpuModels know_models(const Topology& topology, int ranks, GpuSelection selection) {
   if (topology.gpus.empty()) return GpuModels::unknown;
   if (is_homogeneous(topology)) return GpuModels::same;
-  return topology.gpus.size() == static_cast<std::size_t>(ranks) ? GpuModels::differ
-                                                                 : GpuModels::unknown;
+  const bool is_all = topology.gpus.size() == static_cast<std::size_t>(ranks);
+  return is_all || selection == GpuSelection::known ? GpuModels::differ : GpuModels::unknown;
 }
 
 }  // namespace
 
-void add_machine_facts(PolicyInputs& inputs, const Topology& topology) {
+void add_machine_facts(PolicyInputs& inputs, const Topology& topology, GpuSelection selection) {
   inputs.nvlink = can_have_nvlink(topology) == NvlinkAbility::no ? NvlinkKnowledge::impossible
                                                                  : NvlinkKnowledge::unknown;
   inputs.switches = know_switches(topology);
-  inputs.models = know_models(topology, inputs.ranks);
+  inputs.models = know_models(topology, inputs.ranks, selection);
 }
 
 }  // namespace lanewise
