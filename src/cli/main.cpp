@@ -16,6 +16,7 @@ constexpr std::array commands = {
     lanewise::cli::add_profile,
     lanewise::cli::add_run,
     lanewise::cli::add_settings,
+    lanewise::cli::add_topology,
     lanewise::cli::add_version,
 };
 
