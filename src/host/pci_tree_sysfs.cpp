@@ -77,17 +77,26 @@ class SysfsWalk {
       : tree_(tree), folder_(root / "sys/bus/pci/devices"), processors_(processors) {}
 
   void run() {
+    for (const auto& address : nvidia_functions())
+      add_function(address, folder_ / to_string(address));
+  }
+
+ private:
+  // In order of address: a folder's own order is not the same on every boot.
+  [[nodiscard]] std::vector<PciAddress> nvidia_functions() const {
+    std::vector<PciAddress> functions;
     std::error_code error;
     fs::directory_iterator entries(folder_, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       const auto address = parse_pci_address(entries->path().filename().native());
       // Most functions of a machine are someone else's: one file tells.
       if (address && read_id(entries->path() / "vendor") == nvidia_vendor)
-        add_function(*address, entries->path());
+        functions.push_back(*address);
     }
+    std::ranges::sort(functions);
+    return functions;
   }
 
- private:
   void add_function(const PciAddress& address, const fs::path& folder) {
     const auto class_code = static_cast<std::uint16_t>(
         parse_number(read_attribute(folder / "class"), 16).value_or(0) >> 8);

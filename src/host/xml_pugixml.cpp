@@ -52,6 +52,11 @@ class Conversion {
 XmlElement parse_xml(const std::string& name, std::string_view text) {
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   const Conversion conversion(name, text);
+  // The parser stops at a NUL byte and takes what it has for the whole.
+  const auto nul = text.find('\0');
+  if (nul != std::string_view::npos)
+    throw Error(name, conversion.line_at(static_cast<std::ptrdiff_t>(nul)),
+                "expected text, found a NUL byte");
   pugi::xml_document document;
   const auto result =
       document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
@@ -60,11 +65,6 @@ XmlElement parse_xml(const std::string& name, std::string_view text) {
                 std::string("expected well-formed XML: ") + result.description());
   }
   const auto root = document.document_element();
-  // The parser stops at a NUL byte and takes what it has for the whole.
-  const auto nul = text.find('\0');
-  if (nul != std::string_view::npos)
-    throw Error(name, conversion.line_at(static_cast<std::ptrdiff_t>(nul)),
-                "expected text, found a NUL byte");
   if (!root) throw Error(name, 1, "expected an XML element");
   return conversion.convert(root, 1);
 }

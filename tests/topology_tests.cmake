@@ -1,0 +1,32 @@
+# Tests of how a machine is read and shown.
+lanewise_test(topology_test lanewise::core)
+lanewise_test(topology_facts_test lanewise::core)
+lanewise_test(machine_file_test lanewise::host)
+# Another root than / needs hwloc as scripts/deps.sh builds it.
+if(LANEWISE_HWLOC_IS_STATIC)
+  lanewise_test(machine_sysfs_test lanewise::host)
+  lanewise_test(machine_fsroot_test lanewise::host LABEL shared)
+endif()
+lanewise_test(topology_fixtures_test lanewise::host LABEL shared)
+
+foreach(machine flat_guest no_nvidia switch_hwloc two_sockets_mixed)
+  foreach(form txt json)
+    set(arguments topology --machine ${machine}.xml)
+    if(form STREQUAL json)
+      list(APPEND arguments --json)
+    endif()
+    add_test(NAME TopologyCommand.${machine}.${form} COMMAND ${CMAKE_COMMAND}
+      -DPROGRAM=$<TARGET_FILE:lanewise> "-DARGUMENTS=${arguments}"
+      -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/machines -DGOLDEN=${machine}.${form}
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/check_golden.cmake)
+  endforeach()
+endforeach()
+
+add_test(NAME TopologyCommand.RefusesWithFileAndLine
+  COMMAND lanewise topology --machine ${CMAKE_CURRENT_SOURCE_DIR}/machines/two_sockets_mixed.txt)
+set_tests_properties(TopologyCommand.RefusesWithFileAndLine PROPERTIES
+  PASS_REGULAR_EXPRESSION "two_sockets_mixed.txt:[0-9]+: expected well-formed XML")
+add_test(NAME TopologyCommand.ShowsThisMachine COMMAND lanewise topology)
+set_tests_properties(TopologyCommand.ShowsThisMachine PROPERTIES
+  PASS_REGULAR_EXPRESSION "machine      this machine\n.*fingerprint  [0-9a-f]+\n"
+  FAIL_REGULAR_EXPRESSION "hwloc")
