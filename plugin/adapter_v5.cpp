@@ -24,11 +24,11 @@ abi::Result init(void** context, std::uint64_t communicator, std::size_t ranks, 
 
 // Registration of the buffers is rank-local, so it must not decide anything.
 abi::Result get_coll_info(void* context, abi::Function function, std::size_t bytes, int pipe_ops,
-                          float** table, int algorithms, int protocols, int,
+                          float** table, int algorithms, int protocols, int registered,
                           int* channels) noexcept {
   return guarded(nullptr, [&] {
-    answer(context, {function, bytes, pipe_ops}, to_cost_table(table, algorithms, protocols),
-           {nullptr, nullptr, channels});
+    answer(context, {function, bytes, pipe_ops, to_buffers(registered)},
+           to_cost_table(table, algorithms, protocols), {nullptr, nullptr, channels});
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "environment_layer.hpp"
 #include "guard.hpp"
+#include "host/gpu_of_rank.hpp"
 #include "host/settings.hpp"
 #include "lanewise/version.hpp"
 #include "translate.hpp"
@@ -48,12 +49,31 @@ void Context::prepare() {
   ranks_ = inputs.policy.ranks;
   nodes_ = inputs.policy.nodes;
   release_ = inputs.policy.release;
+  open_counters(settings);
   const auto reason = plan(inputs, settings);
+  if (counters_ != nullptr && policy_ != nullptr)
+    counters_->set_mode(may_write_ ? host::CountedMode::applies : host::CountedMode::observes);
   try {
     introduce(inputs, reason);
   } catch (const std::exception&) {
     // The ranks have agreed by now: a line that is lost must not undo it on this one.
   }
+}
+
+// Counting is of no consequence for decisions: where shared memory refuses, there is none.
+void Context::open_counters(const host::Settings& settings) {
+  if (settings.statistics == host::LiveStatistics::off || settings.mode == host::Mode::off ||
+      ranks_ < 2)
+    return;
+  host::CountersRequest request;
+  request.communicator = opening_.communicator;
+  request.ranks = ranks_;
+  request.release = release_;
+  request.gpu = host::gpu_of_this_thread();
+  std::string note;
+  counters_ = host::LiveCounters::open(request, note);
+  if (counters_ == nullptr && is_first(note))
+    log_->write(host::LogLevel::info, "lanewise: calls are not counted: " + note);
 }
 
 // Makes the policy; where there is to be none, says why.
@@ -173,7 +193,16 @@ void Context::answer(const Call& call, CostTable table, const Outputs& outputs) 
     record_answer(query, decision ? decision->choice : stock,
                   decision ? decision->source : Source::none, outcome);
   }
+  if (counters_ != nullptr && query.collective == Collective::all_reduce)
+    count(call, decision, outcome);
   if (is_traced_) trace(query, decision, outcome);
+}
+
+void Context::count(const Call& call, const std::optional<Decision>& decision,
+                    Outcome outcome) const noexcept {
+  const auto effect =
+      outcome == Outcome::applied ? host::CallEffect::applied : host::CallEffect::left_to_nccl;
+  counters_->record({call.bytes, decision, call.buffers, effect});
 }
 
 void open_context(void** context, const Opening& opening) {

@@ -11,6 +11,8 @@
 
 #include "consent.hpp"
 #include "control.hpp"
+#include "host/counter_key.hpp"
+#include "host/live_counters.hpp"
 #include "host/log.hpp"
 #include "host/settings.hpp"
 #include "inputs.hpp"
@@ -25,6 +27,8 @@ struct Call {
   abi::Function function = 0;
   std::size_t bytes = 0;
   int pipe_ops = 1;
+  // Of this rank alone: counted, and never part of a decision.
+  host::CallBuffers buffers = host::CallBuffers::eager;
 };
 
 // Where an answer goes: a zero price in the table, or through v2 (no table) the two indices.
@@ -51,6 +55,9 @@ class Context {
   [[nodiscard]] std::string plan(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string agree(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string disagree() const;
+  void open_counters(const host::Settings& settings);
+  void count(const Call& call, const std::optional<Decision>& decision,
+             Outcome outcome) const noexcept;
   void introduce(const Inputs& inputs, const std::string& reason) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
@@ -70,6 +77,7 @@ class Context {
   NcclRelease release_;
   std::unique_ptr<Policy> policy_;  // null: inert
   std::optional<host::Log> log_;
+  std::unique_ptr<host::LiveCounters> counters_;  // null: not counted
   bool may_write_ = false;
   bool is_traced_ = false;
 };

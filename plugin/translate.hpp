@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "host/counter_key.hpp"
 #include "host/log.hpp"
 #include "lanewise/choice.hpp"
 #include "lanewise/collective.hpp"
@@ -21,6 +22,9 @@ namespace lanewise::plugin {
 [[nodiscard]] int to_nccl(Collective collective) noexcept;
 [[nodiscard]] int to_nccl(Algorithm algorithm) noexcept;
 [[nodiscard]] int to_nccl(Protocol protocol) noexcept;
+
+// Registered buffers, on a workload that registers none itself, are those of a call under capture.
+[[nodiscard]] host::CallBuffers to_buffers(int registered) noexcept;
 
 // An empty table where NCCL gives no table or no sane dimensions.
 [[nodiscard]] CostTable to_cost_table(float** table, int algorithms, int protocols) noexcept;

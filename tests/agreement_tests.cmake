@@ -11,3 +11,14 @@ lanewise_test(gpu_of_rank_test lanewise::host ${CMAKE_DL_LIBS})
 target_compile_definitions(gpu_of_rank_test PRIVATE
   LANEWISE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 add_dependencies(gpu_of_rank_test fake_cuda)
+lanewise_test(counter_key_test lanewise::host)
+lanewise_test(live_counters_test lanewise::host)
+
+# Each runs one case of check_stats.sh on counters that a played NCCL made, in a
+# /dev/shm of its own.
+foreach(case table json prometheus removes pid nobody unknown_pid watch)
+  add_test(NAME Stats.${case}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_stats.sh $<TARGET_FILE:lanewise>
+            $<TARGET_FILE:plays_nccl> ${lanewise_plugin} ${case})
+  set_tests_properties(Stats.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60)
+endforeach()

@@ -24,6 +24,7 @@ void add_profile(CLI::App& app);
 void add_run(CLI::App& app);
 void add_settings(CLI::App& app);
 void add_topology(CLI::App& app);
+void add_stats(CLI::App& app);
 void add_version(CLI::App& app);
 
 }  // namespace lanewise::cli

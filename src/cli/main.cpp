@@ -17,6 +17,7 @@ constexpr std::array commands = {
     lanewise::cli::add_run,
     lanewise::cli::add_settings,
     lanewise::cli::add_topology,
+    lanewise::cli::add_stats,
     lanewise::cli::add_version,
 };
 

@@ -13,30 +13,13 @@
 #include <new>
 
 #include "host/process_identity.hpp"
+#include "pci_word.hpp"
 
 namespace lanewise::host {
 namespace {
 
 // "lanewise" and the layout's number: another layout is another segment.
 constexpr std::uint64_t segment_magic = 0x6c616e6577697300 + 1;
-constexpr std::uint64_t gpu_is_known = std::uint64_t{1} << 63;
-
-std::uint64_t pack(const std::optional<PciAddress>& gpu) noexcept {
-  if (!gpu) return 0;
-  return gpu_is_known | std::uint64_t{gpu->domain} << 24 | std::uint64_t{gpu->bus} << 16 |
-         std::uint64_t{gpu->device} << 8 | gpu->function;
-}
-
-std::optional<PciAddress> unpack(std::uint64_t packed) noexcept {
-  if ((packed & gpu_is_known) == 0) return std::nullopt;
-  return PciAddress{static_cast<std::uint32_t>(packed >> 24),
-                    static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
-                    static_cast<std::uint8_t>(packed)};
-}
-
-std::uint64_t owner_word(const ProcessIdentity& process) noexcept {
-  return std::uint64_t{process.start} << 32 | process.pid;
-}
 
 }  // namespace
 
@@ -110,13 +93,13 @@ bool ShmBoard::swap(AgreementWord& expected, AgreementWord next) noexcept {
 bool ShmBoard::claim(int slot) noexcept {
   const auto self = this_process();
   std::uint64_t free = 0;
-  if (!slot_at(slot).owner.compare_exchange_strong(free, owner_word(self))) return false;
+  if (!slot_at(slot).owner.compare_exchange_strong(free, self.word())) return false;
   slot_at(slot).pid_namespace = self.pid_namespace;
   return true;
 }
 
 void ShmBoard::fill(int slot, std::uint64_t digest) noexcept {
-  slot_at(slot).gpu = pack(request_.gpu);
+  slot_at(slot).gpu = to_word(request_.gpu);
   slot_at(slot).digest = digest;
 }
 
@@ -127,7 +110,7 @@ void ShmBoard::set_plan(int slot, std::uint64_t plan) noexcept { slot_at(slot).p
 std::uint64_t ShmBoard::plan(int slot) const noexcept { return slot_at(slot).plan; }
 
 std::optional<PciAddress> ShmBoard::gpu(int slot) const noexcept {
-  return unpack(slot_at(slot).gpu);
+  return to_address(slot_at(slot).gpu.load());
 }
 
 bool ShmBoard::is_abandoned() const noexcept {
@@ -137,9 +120,7 @@ bool ShmBoard::is_abandoned() const noexcept {
 bool ShmBoard::has_dead_rank() const noexcept {
   for (int slot = 0; slot < request_.ranks; ++slot) {
     const std::uint64_t owner = slot_at(slot).owner;
-    const ProcessIdentity process{static_cast<std::uint32_t>(owner),
-                                  static_cast<std::uint32_t>(owner >> 32),
-                                  slot_at(slot).pid_namespace};
+    const auto process = ProcessIdentity::from_word(owner, slot_at(slot).pid_namespace);
     if (owner != 0 && liveness_of(process) == Liveness::dead) return true;
   }
   return false;
