@@ -110,8 +110,9 @@ TEST(Halving, IsAValueThatPlansTheSameAgain) {
 }
 
 TEST(Halving, EvidenceComesFromFreshRoundsAlone) {
-  Halving halving(
-      {{8192, {{Algorithm::tree, Protocol::ll, 1}, {Algorithm::ring, Protocol::ll, 1}}}}, 1000);
+  const std::vector<CandidateSet> sizes = {
+      {8192, {{Algorithm::tree, Protocol::ll, 1}, {Algorithm::ring, Protocol::ll, 1}}}};
+  Halving halving(sizes, 1000);
   // A winner by luck: twice as fast while it is screened, no better than stock after.
   while (const auto plan = halving.next()) {
     RoundResult result{{50, 50}, {}, 0.01};
@@ -125,7 +126,7 @@ TEST(Halving, EvidenceComesFromFreshRoundsAlone) {
 }
 
 TEST(Halving, ASizeWithoutCandidatesIsNeverPlanned) {
-  Halving halving({{8192, {}}}, 10);
+  Halving halving(std::vector<CandidateSet>{{8192, {}}}, 10);
 
   EXPECT_FALSE(halving.next());
   EXPECT_FALSE(halving.results()[0].choice);
@@ -140,7 +141,7 @@ TEST(Halving, RefusesResultsThatDoNotFitThePlan) {
   EXPECT_THROW(halving.record(plan, {{50}, std::vector<double>(16, 0), 0.1}), Error);
   EXPECT_EQ(halving.next(), plan);
   EXPECT_THROW(Halving(make_sizes(1), 0), Error);
-  EXPECT_THROW(Halving({{2, {}}, {1, {}}}, 1), Error);
+  EXPECT_THROW(Halving(std::vector<CandidateSet>{{2, {}}, {1, {}}}, 1), Error);
 }
 
 TEST(Halving, StockAgainstItselfShowsTheNoise) {

@@ -48,7 +48,7 @@ class Halving {
  public:
   // Sizes ascending; a size without choices is never measured. Throws Error for sizes out of order
   // or a budget that is not above zero.
-  Halving(std::vector<CandidateSet> sizes, double budget_seconds);
+  Halving(std::span<const CandidateSet> sizes, double budget_seconds);
 
   // Nullopt: all sizes are decided, or the budget is spent.
   [[nodiscard]] std::optional<RoundPlan> next() const;

@@ -28,8 +28,10 @@ std::string format_bytes(std::size_t bytes) {
 
 std::string format_variables(const Environment& variables) {
   std::string text;
-  for (const auto& [name, value] : variables)
-    text += (text.empty() ? "" : " ") + name + '=' + value;
+  for (const auto& [name, value] : variables) {
+    if (!text.empty()) text += ' ';
+    text.append(name).append("=").append(value);
+  }
   return text.empty() ? "stock's variables" : text;
 }
 

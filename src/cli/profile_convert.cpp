@@ -63,7 +63,7 @@ void convert_profile(const ConvertOptions& options, const Profile& profile) {
   std::string text = "# Measured on " + profile.fingerprint + " with NCCL " +
                      to_string(profile.nccl) + ", " + profile.created + '\n';
   for (const auto& [name, value] : environment.variables)
-    text += "# Start processes with " + name + '=' + value + '\n';
+    text.append("# Start processes with ").append(name).append("=").append(value).append("\n");
   write(options, text + host::format_tuner_csv(rows_of(environment)));
 }
 

@@ -31,10 +31,10 @@ std::size_t next_look(std::size_t samples) { return std::max(first_look, std::bi
 
 }  // namespace
 
-Halving::Halving(std::vector<CandidateSet> sizes, double budget_seconds)
+Halving::Halving(std::span<const CandidateSet> sizes, double budget_seconds)
     : budget_seconds_(budget_seconds) {
   if (!(budget_seconds > 0)) throw Error("tune: expected a budget above zero seconds");
-  for (auto& set : sizes) {
+  for (const CandidateSet& set : sizes) {
     if (!sizes_.empty() && set.bytes <= sizes_.back().bytes)
       throw Error("tune: expected sizes in ascending order");
     Size size{.bytes = set.bytes, .is_decided = set.choices.empty()};
