@@ -29,10 +29,11 @@ NcclRelease find_release(const Opening& opening) {
 }
 
 // A named profile of another machine is refused by match(), like one of another NCCL.
-std::optional<host::FoundProfile> find_profile(const std::string& named, const Topology& topology) {
+std::optional<host::FoundProfile> find_profile(const std::string& named, const Topology& topology,
+                                               const NcclRelease& release) {
   if (!named.empty()) return host::FoundProfile{named, host::read_profile(named)};
   if (topology.gpus.empty()) return std::nullopt;
-  return host::find_profile({}, fingerprint(topology), host::profile_folders());
+  return host::find_profile({}, fingerprint(topology), host::profile_folders(), release);
 }
 
 // Positions of the ranks' GPUs, sorted; empty where one is unknown or not of this machine.
@@ -90,7 +91,7 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
   inputs.machine = describe(machine);
   inputs.topology = &machine.topology;
   if (opening.ranks < 2 || opening.nodes != 1) return inputs;
-  if (auto found = find_profile(settings.profile, machine.topology)) {
+  if (auto found = find_profile(settings.profile, machine.topology, inputs.policy.release)) {
     inputs.profile_file = found->path.string();
     inputs.profile = std::move(found->profile);
   }
