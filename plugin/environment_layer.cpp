@@ -31,12 +31,13 @@ host::Log open_log(const host::Settings& settings, abi::DebugLogger logger) {
   return host::Log({settings.log_level, to_log_callback(logger), settings.log_file});
 }
 
-std::optional<host::FoundProfile> find_profile(const host::Settings& settings) {
+std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
+                                               const std::optional<NcclRelease>& release) {
   if (settings.mode != host::Mode::apply) return std::nullopt;
   const Machine& machine = machine_of_process(settings.machine);
   if (machine.topology.gpus.empty() && settings.profile.empty()) return std::nullopt;
   return host::find_profile(settings.profile, fingerprint(machine.topology),
-                            host::profile_folders());
+                            host::profile_folders(), release);
 }
 
 void log_plan(const host::Log& log, const LaunchPlan& plan, const char* verb) {
@@ -51,7 +52,7 @@ LaunchPlan plan(const Environment& own, const host::Settings& settings,
                 const std::optional<NcclRelease>& release) {
   LaunchRequest request;
   request.own = own;
-  const auto found = find_profile(settings);
+  const auto found = find_profile(settings, release);
   const bool is_for_release = found && release && found->profile.nccl == *release;
   if (is_for_release) request.profile = &found->profile;
   auto made = plan_launch(request);
