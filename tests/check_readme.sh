@@ -3,7 +3,7 @@
 # Usage: check_readme.sh LANEWISE README.md
 set -euo pipefail
 table=$("$1" settings)
-found=$(grep -E '^\| (Variable|---|LANEWISE_)' "$2")
+found=$(sed -n '/^## Settings/,/^## /p' "$2" | grep -E '^\| (Variable|---|LANEWISE_)')
 [[ $table == "$found" ]] || {
   echo "check_readme: README.md and lanewise settings differ:" >&2
   diff <(echo "$found") <(echo "$table") >&2 || true

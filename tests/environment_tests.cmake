@@ -53,3 +53,11 @@ plays_layer_test(EnvIsInertWithoutItsProfile env_inert LANEWISE_PROFILE=/proc/no
 plays_layer_test(EnvIsInertForABadSetting env_inert LANEWISE_MOOD=1)
 plays_layer_test(EnvAnswersNothingWhenOff env_off ${profile} LANEWISE_MODE=off)
 plays_layer_test(EnvAnswersManyThreads env_threads ${profile})
+
+# lanewise graph.
+lanewise_test(graph_file_test lanewise::host LABEL shared)
+target_sources(graph_file_test PRIVATE nccl_graph_reader.cpp)
+foreach(case writes prints refuses missing)
+  add_test(NAME Graph.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_graph.sh
+    $<TARGET_FILE:lanewise> ${case} ${lanewise_test_machine})
+endforeach()

@@ -20,6 +20,7 @@ inline constexpr int exit_bad_input = 2;
 
 void add_env(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_graph(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_run(CLI::App& app);
 void add_settings(CLI::App& app);

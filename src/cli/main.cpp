@@ -13,6 +13,7 @@ namespace {
 constexpr std::array commands = {
     lanewise::cli::add_env,
     lanewise::cli::add_explain,
+    lanewise::cli::add_graph,
     lanewise::cli::add_profile,
     lanewise::cli::add_run,
     lanewise::cli::add_settings,
