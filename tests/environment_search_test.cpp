@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "lanewise/environment_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "lanewise/error.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr long long mebibyte = 1 << 20;
+constexpr long long plenty = 256 * mebibyte;
+
+using Machine = std::function<Screening(const Environment&)>;
+
+std::string value_of(const Environment& variables, const std::string& name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? "" : found->second;
+}
+
+// More channels are faster and cost 2 MiB each; nothing else matters.
+Screening measure(const Environment& variables) {
+  const auto channels = value_of(variables, "NCCL_MIN_NCHANNELS");
+  if (channels.empty()) return {variables, 1.5, 0, ""};
+  const int count = std::stoi(channels);
+  return {variables, 1.5 + 0.02 * count, 2 * mebibyte * count, ""};
+}
+
+EnvironmentSearch run(const Machine& machine, const Environment& own = {},
+                      long long limit = plenty) {
+  EnvironmentSearch search(own, setting_axes(own, ""), limit);
+  while (const auto variables = search.next()) search.record(machine(*variables));
+  return search;
+}
+
+bool was_screened(const EnvironmentSearch& search, const Environment& variables) {
+  return std::any_of(search.screenings().begin(), search.screenings().end(),
+                     [&](const Screening& done) { return done.variables == variables; });
+}
+
+TEST(EnvironmentSearch, ScreensTheUsersOwnEnvironmentFirst) {
+  const auto search = run(measure, {{"NCCL_P2P_DISABLE", "1"}});
+
+  EXPECT_EQ(search.screenings().front().variables, (Environment{{"NCCL_P2P_DISABLE", "1"}}));
+  for (const auto& screening : search.screenings())
+    EXPECT_EQ(value_of(screening.variables, "NCCL_P2P_DISABLE"), "1");
+}
+
+TEST(EnvironmentSearch, LeavesOutSettingsThatTheUserMade) {
+  const auto search = run(measure, {{"NCCL_MIN_NCHANNELS", "4"}});
+
+  for (const auto& screening : search.screenings())
+    EXPECT_EQ(value_of(screening.variables, "NCCL_MIN_NCHANNELS"), "4");
+}
+
+TEST(EnvironmentSearch, FindsTheFastest) {
+  const auto found = run(measure).worthwhile();
+
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].variables, (Environment{{"NCCL_MIN_NCHANNELS", "32"}}));
+  EXPECT_EQ(found[1].variables, Environment{});
+}
+
+TEST(EnvironmentSearch, BuildsOneSettingOnTheOther) {
+  const auto search = run([](const Environment& variables) {
+    auto screening = measure(variables);
+    if (variables.contains("NCCL_P2P_LEVEL")) screening.speedup += 0.5;
+    return screening;
+  });
+
+  EXPECT_EQ(search.worthwhile().front().variables,
+            (Environment{{"NCCL_MIN_NCHANNELS", "32"}, {"NCCL_P2P_LEVEL", "SYS"}}));
+}
+
+TEST(EnvironmentSearch, DoesNotTakeNoiseForAStep) {
+  const auto found = run([](const Environment& variables) {
+                       return Screening{variables, variables.empty() ? 1.5 : 1.52, 0, ""};
+                     }).worthwhile();
+
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].variables.empty());
+}
+
+TEST(EnvironmentSearch, StaysWithinTheMemoryLimit) {
+  const auto search = run(measure, {}, 32 * mebibyte);
+
+  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
+  EXPECT_TRUE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "32"}}));
+}
+
+TEST(EnvironmentSearch, DoesNotTryMoreOfWhatWasTooLarge) {
+  const auto search = run(measure, {}, 8 * mebibyte);
+
+  EXPECT_TRUE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "8"}}));
+  EXPECT_FALSE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "16"}}));
+}
+
+TEST(EnvironmentSearch, RecordsAHangAndNeverBuildsOnIt) {
+  const auto search = run([](const Environment& variables) {
+    auto screening = measure(variables);
+    if (value_of(variables, "NCCL_MIN_NCHANNELS") == "32") screening.fault = "no answer in 10 s";
+    return screening;
+  });
+
+  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
+  ASSERT_EQ(search.unsafe_settings().size(), 1U);
+  EXPECT_EQ(search.unsafe_settings()[0],
+            (UnsafeSetting{{{"NCCL_MIN_NCHANNELS", "32"}}, "no answer in 10 s"}));
+}
+
+TEST(EnvironmentSearch, RecordsAWrongSumHoweverFast) {
+  const auto search = run([](const Environment& variables) {
+    if (variables.contains("NCCL_P2P_LEVEL")) return Screening{variables, 9.0, 0, "1 wrong sum"};
+    return measure(variables);
+  });
+
+  EXPECT_FALSE(search.worthwhile().front().variables.contains("NCCL_P2P_LEVEL"));
+  EXPECT_EQ(search.unsafe_settings().front().evidence, "1 wrong sum");
+}
+
+TEST(EnvironmentSearch, EndsAtOnceWhereTheBaseIsUnsound) {
+  const auto search = run([](const Environment& variables) {
+    return Screening{variables, 0, 0, "hung"};
+  });
+
+  EXPECT_EQ(search.screenings().size(), 1U);
+  EXPECT_TRUE(search.worthwhile().empty());
+}
+
+TEST(EnvironmentSearch, TriesAGraphFileBeforeAllElse) {
+  EnvironmentSearch search({}, setting_axes({}, "/x/graph.xml"), plenty);
+  search.record({{}, 1.0, 0, ""});
+
+  EXPECT_EQ(search.next(), (Environment{{"NCCL_GRAPH_FILE", "/x/graph.xml"}}));
+}
+
+TEST(EnvironmentSearch, NeedsFewScreenings) { EXPECT_LE(run(measure).screenings().size(), 12U); }
+
+TEST(EnvironmentSearch, RejectsAScreeningOutOfTurn) {
+  EnvironmentSearch search({}, setting_axes({}, ""), plenty);
+
+  EXPECT_THROW(search.record({{{"NCCL_ALGO", "Ring"}}, 1.0, 0, ""}), Error);
+}
+
+}  // namespace
+}  // namespace lanewise
