@@ -25,8 +25,8 @@ struct MeasuredSize {
   friend bool operator==(const MeasuredSize&, const MeasuredSize&) = default;
 };
 
-// Between sizes further apart than this factor nothing is known: NCCL halves threads and drops
-// channels at powers of two, so that a step there can hide inside a wider gap only.
+// Sizes further apart than this factor never join: NCCL halves threads and drops channels near
+// powers of two, and at most one of those lies between two sizes that join.
 inline constexpr std::size_t widest_gap = 2;
 
 // One rule for each run of neighbouring sizes that gain (judge(ratio, gain_limit) is better) with
