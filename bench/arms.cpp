@@ -3,6 +3,7 @@
 
 #include "arms.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -39,15 +40,16 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
   if (name == "stock") {
     plan.variables = environment_without_plugin(machine);
     plan.arm = Arm::stock;
-  } else if (name == "noop") {
+  } else if (name == "noop" || name == "one-shot") {
     plan.arm = Arm::stock;
+    plan.is_one_shot = name == "one-shot";
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
     plan.variables["LANEWISE_PROFILE"] = profile;
   } else if (name != "lanewise-no-profile") {
     throw Error("unknown arm \"" + name +
-                "\": stock, noop, lanewise-no-profile, lanewise, env:NAME=VALUE, conf:FILE or a "
-                "choice as in ring/ll/2");
+                "\": stock, noop, lanewise-no-profile, lanewise, one-shot, env:NAME=VALUE, "
+                "conf:FILE or a choice as in ring/ll/2");
   }
   return plan;
 }
@@ -99,12 +101,18 @@ Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
     std::string& label = labels[plan.variables];
     label += (label.empty() ? "" : ", ") + plan.name;
   }
+  const auto wants_one_shot = [&plans](const Environment& variables) {
+    return std::any_of(plans.begin(), plans.end(), [&](const ArmPlan& plan) {
+      return plan.is_one_shot && plan.variables == variables;
+    });
+  };
   std::map<Environment, Gang*> started;
   for (const ArmPlan& plan : plans) {
     Gang*& gang = started[plan.variables];
     if (gang == nullptr) {
-      field.gangs.push_back(
-          open_gang(machine, options, labels[plan.variables], plan.variables, type, max_bytes));
+      field.gangs.push_back(open_gang(machine, options,
+                                      {labels[plan.variables], plan.variables, type, max_bytes,
+                                       wants_one_shot(plan.variables)}));
       gang = field.gangs.back().get();
     }
     field.arms.push_back({plan, gang});

@@ -21,11 +21,13 @@ struct ArmPlan {
   Arm arm = Arm::settings;
   // The choice forced at a size; none where the plugin decides or nothing was said for the size.
   std::function<std::optional<Choice>(std::size_t bytes)> forced;
+  bool is_one_shot = false;
 };
 
 // "stock" (no plugin), "noop" (plugin that touches nothing), "lanewise-no-profile", "lanewise"
 // (with `profile`), "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
-// "ring/ll/2" (forced). Throws Error for any other word.
+// "ring/ll/2" (forced), "one-shot" (not NCCL: the floor under any ring). Throws Error for any other
+// word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
                                const std::string& profile);
 // "ring/ll/2" or "tree/simple".

@@ -6,6 +6,9 @@
 #include <cuda_runtime_api.h>
 
 #include <functional>
+#include <optional>
+
+#include "candidate.hpp"
 
 namespace lanewise::bench {
 
@@ -23,6 +26,9 @@ class CallGraph {
   // Allocates on the device, which may wait for it to be idle: no rank's kernel may run meanwhile.
   void instantiate(cudaStream_t stream);
   void launch(cudaStream_t stream) const;
+  // The grid of the largest kernel captured: NCCL's has a block for each channel. None where the
+  // driver does not say.
+  [[nodiscard]] std::optional<LaunchShape> shape() const;
 
  private:
   void reset() noexcept;

@@ -35,7 +35,24 @@ std::optional<Answer> answer_from(const nlohmann::json& json) {
                 json.at("is_applied").get<bool>()};
 }
 
+nlohmann::json json_of(const std::optional<LaunchShape>& shape) {
+  if (!shape) return nullptr;
+  return {shape->channels, shape->threads};
+}
+
+std::optional<LaunchShape> shape_from(const nlohmann::json& json) {
+  if (json.is_null()) return std::nullopt;
+  return LaunchShape{json.at(0).get<int>(), json.at(1).get<int>()};
+}
+
 }  // namespace
+
+std::optional<Choice> Verification::choice_in_force() const {
+  if (!answer || !answer->choice) return std::nullopt;
+  Choice choice = *answer->choice;
+  if (shape) choice.channels = shape->channels;
+  return choice;
+}
 
 std::string_view name_of(Mode mode) noexcept { return mode == Mode::graph ? "graph" : "eager"; }
 
@@ -60,7 +77,8 @@ void to_json(nlohmann::json& json, const Candidate& candidate) {
   json = {{"id", candidate.id},
           {"name", candidate.name},
           {"arm", static_cast<int>(candidate.arm)},
-          {"forced", json_of(candidate.forced)}};
+          {"forced", json_of(candidate.forced)},
+          {"is_one_shot", candidate.is_one_shot}};
 }
 
 void from_json(const nlohmann::json& json, Candidate& candidate) {
@@ -68,6 +86,7 @@ void from_json(const nlohmann::json& json, Candidate& candidate) {
   json.at("name").get_to(candidate.name);
   candidate.arm = static_cast<Arm>(json.at("arm").get<int>());
   candidate.forced = choice_from(json.at("forced"));
+  json.at("is_one_shot").get_to(candidate.is_one_shot);
 }
 
 void to_json(nlohmann::json& json, const Batch& batch) {
@@ -75,6 +94,8 @@ void to_json(nlohmann::json& json, const Batch& batch) {
           {"calls", batch.calls},
           {"mode", static_cast<int>(batch.mode)},
           {"seed", batch.seed},
+          {"gap_us", batch.gap_us},
+          {"trace", batch.trace},
           {"candidates", batch.candidates}};
 }
 
@@ -83,6 +104,8 @@ void from_json(const nlohmann::json& json, Batch& batch) {
   json.at("calls").get_to(batch.calls);
   batch.mode = static_cast<Mode>(json.at("mode").get<int>());
   json.at("seed").get_to(batch.seed);
+  json.at("gap_us").get_to(batch.gap_us);
+  json.at("trace").get_to(batch.trace);
   json.at("candidates").get_to(batch.candidates);
 }
 
@@ -91,7 +114,8 @@ void to_json(nlohmann::json& json, const Verification& verification) {
           {"fault", verification.fault},
           {"wrong", verification.wrong},
           {"is_unavailable", verification.is_unavailable},
-          {"answer", json_of(verification.answer)}};
+          {"answer", json_of(verification.answer)},
+          {"shape", json_of(verification.shape)}};
 }
 
 void from_json(const nlohmann::json& json, Verification& verification) {
@@ -100,6 +124,7 @@ void from_json(const nlohmann::json& json, Verification& verification) {
   json.at("wrong").get_to(verification.wrong);
   json.at("is_unavailable").get_to(verification.is_unavailable);
   verification.answer = answer_from(json.at("answer"));
+  verification.shape = shape_from(json.at("shape"));
 }
 
 }  // namespace lanewise::bench

@@ -28,6 +28,7 @@ struct Candidate {
   std::string name;
   Arm arm = Arm::settings;
   std::optional<Choice> forced;
+  bool is_one_shot = false;  // not NCCL: the all-reduce of one_shot.hpp
 };
 
 // Faults that tests plant to see them found: a wrong sum, a rank that hangs, a rank that dies.
@@ -39,12 +40,21 @@ struct Plant {
 // "wrong", "hang", "kill", each also with ":RANK". Throws Error for any other word.
 [[nodiscard]] Plant parse_plant(std::string_view word);
 
-// `calls` all-reduces of `bytes` in a row make one sample.
+// How NCCL launches a call: what the captured kernel says, whoever chose it.
+struct LaunchShape {
+  int channels = 0;
+  int threads = 0;
+};
+
+// `calls` all-reduces of `bytes` in a row make one sample; with a trace, one for each of its sizes
+// (`bytes` is then the largest). `gap_us`: a small kernel before each call, as an engine has.
 struct Batch {
   std::size_t bytes = 0;
   int calls = 20;
   Mode mode = Mode::graph;
   std::uint64_t seed = 0;
+  double gap_us = 0;
+  std::vector<std::size_t> trace;
   std::vector<Candidate> candidates;
 };
 
@@ -56,6 +66,10 @@ struct Verification {
   int wrong = 0;                 // results that failed
   bool is_unavailable = false;   // NCCL does not price this choice: not timed
   std::optional<Answer> answer;  // of the plugin; none where it was not asked
+  std::optional<LaunchShape> shape;
+
+  // The choice in force with the channels really launched; none where nobody knows it.
+  [[nodiscard]] std::optional<Choice> choice_in_force() const;
 };
 
 void to_json(nlohmann::json& json, const Candidate& candidate);

@@ -19,8 +19,12 @@ inline constexpr int exit_wrong_result = 3;  // a sum was wrong
 inline constexpr int exit_slower = 4;        // --check never-worse: slower than stock
 
 void add_compare(CLI::App& app);
+void add_decide(CLI::App& app);
 void add_environment(CLI::App& app);
 void add_links(CLI::App& app);
 void add_rank(CLI::App& app);
+void add_replay(CLI::App& app);
+void add_sweep(CLI::App& app);
+void add_tune(CLI::App& app);
 
 }  // namespace lanewise::bench

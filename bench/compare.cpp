@@ -48,16 +48,6 @@ std::vector<ArmPlan> plan_arms(const Options& options, const Machine& machine) {
   return plans;
 }
 
-std::vector<Contender> contenders_at(std::size_t bytes, const Field& field) {
-  std::vector<Contender> contenders;
-  for (const RunningArm& arm : field.arms) {
-    Candidate candidate{0, arm.plan.name, arm.plan.arm, arm.plan.forced(bytes)};
-    if (candidate.forced) candidate.arm = Arm::settings;
-    contenders.push_back({arm.gang, candidate, {}, false, {}, {}});
-  }
-  return contenders;
-}
-
 void add_to(Summary& summary, const Contest& contest) {
   for (const Contender& contender : contest.contenders()) {
     const std::string where = contender.candidate.name + " at " + show_size(contest.bytes());
@@ -143,8 +133,9 @@ void add_compare(CLI::App& app) {
   add_timing_options(*command, options->timing);
   command
       ->add_option("--arm", options->arms,
-                   "stock, noop, lanewise-no-profile, lanewise, env:NAME=VALUE[,..], conf:FILE or "
-                   "a choice as in ring/ll/2; may be repeated, the first is what all are compared "
+                   "stock, noop, lanewise-no-profile, lanewise, one-shot, env:NAME=VALUE[,..], "
+                   "conf:FILE or a choice as in ring/ll/2; may be repeated, the first is what all "
+                   "are compared "
                    "with")
       ->allow_extra_args(false);
   command->add_option("--profile", options->profile, "For the arm lanewise");

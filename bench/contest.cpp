@@ -4,6 +4,7 @@
 #include "contest.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace lanewise::bench {
@@ -52,14 +53,31 @@ Verdict Contender::verdict() const {
   return Verdict::undecided;
 }
 
-Contest::Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders)
+std::vector<Contender> contenders_at(std::size_t bytes, const Field& field) {
+  std::vector<Contender> contenders;
+  for (const RunningArm& arm : field.arms) {
+    Candidate candidate{0, arm.plan.name, arm.plan.arm, arm.plan.forced(bytes),
+                        arm.plan.is_one_shot};
+    if (candidate.forced) candidate.arm = Arm::settings;
+    contenders.push_back({arm.gang, candidate, {}, false, {}, {}});
+  }
+  return contenders;
+}
+
+Contest::Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders,
+                 int first_id)
     : bytes_(bytes),
       options_(options),
       contenders_(std::move(contenders)),
       random_(options.seed + bytes) {
   for (std::size_t index = 0; index < contenders_.size(); ++index) {
-    contenders_[index].candidate.id = static_cast<int>(index);
+    contenders_[index].candidate.id = first_id + static_cast<int>(index);
   }
+}
+
+void Contest::set_step(double gap_us, std::vector<std::size_t> trace) {
+  gap_us_ = gap_us;
+  trace_ = std::move(trace);
 }
 
 void Contest::prepare() {
@@ -73,7 +91,7 @@ void Contest::prepare() {
     }
     for (std::size_t first = 0; first < mine.size(); first += candidates_a_request) {
       const std::size_t last = std::min(mine.size(), first + candidates_a_request);
-      Batch batch{bytes_, options_.calls, mode, random_(), {}};
+      Batch batch{bytes_, options_.calls, mode, random_(), gap_us_, trace_, {}};
       for (std::size_t i = first; i < last; ++i) batch.candidates.push_back(mine[i]->candidate);
       const auto answers = gang->call("prepare", batch).get<std::vector<Verification>>();
       for (std::size_t i = first; i < last; ++i) mine[i]->verification = answers.at(i - first);
@@ -84,15 +102,6 @@ void Contest::prepare() {
     contender.is_out = contender.verification.is_unavailable ||
                        (!contender.verification.fault.empty() && !is_stock);
   }
-}
-
-std::vector<std::size_t> Contest::draw_order() {
-  std::vector<std::size_t> order = {0, 0};
-  for (std::size_t index = 1; index < contenders_.size(); ++index) {
-    if (!contenders_[index].is_out) order.push_back(index);
-  }
-  std::shuffle(order.begin(), order.end(), random_);
-  return order;
 }
 
 std::vector<double> Contest::time_in_order(std::span<const std::size_t> order) {
@@ -113,20 +122,36 @@ std::vector<double> Contest::time_in_order(std::span<const std::size_t> order) {
   return times;
 }
 
-void Contest::run_round() {
-  const auto order = draw_order();
+RoundTimes Contest::time_round(std::span<const std::size_t> who) {
+  std::vector<std::size_t> order = {0, 0};
+  order.insert(order.end(), who.begin(), who.end());
+  std::shuffle(order.begin(), order.end(), random_);
   const auto times = time_in_order(order);
-  if (rounds_++ < uncounted_rounds) return;
-  double stock = 0;
+  RoundTimes round{{}, std::vector<double>(who.size())};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] == 0) stock += times[i] / 2;
+    if (order[i] == 0) {
+      round.stock_us.push_back(times[i]);
+    } else {
+      const auto place = std::find(who.begin(), who.end(), order[i]) - who.begin();
+      round.us[static_cast<std::size_t>(place)] = times[i];
+    }
   }
+  return round;
+}
+
+void Contest::run_round() {
+  std::vector<std::size_t> who;
+  for (std::size_t index = 1; index < contenders_.size(); ++index) {
+    if (!contenders_[index].is_out) who.push_back(index);
+  }
+  const RoundTimes round = time_round(who);
+  if (rounds_++ < uncounted_rounds) return;
+  const double stock = (round.stock_us[0] + round.stock_us[1]) / 2;
   contenders_[0].us.push_back(stock);
   contenders_[0].ratios.push_back(1);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] == 0) continue;
-    contenders_[order[i]].us.push_back(times[i]);
-    contenders_[order[i]].ratios.push_back(stock / times[i]);
+  for (std::size_t i = 0; i < who.size(); ++i) {
+    contenders_[who[i]].us.push_back(round.us[i]);
+    contenders_[who[i]].ratios.push_back(stock / round.us[i]);
   }
 }
 
@@ -146,9 +171,18 @@ bool Contest::is_decided(double limit) const {
 }
 
 void Contest::finish() {
-  std::set<Gang*> gangs;
-  for (const Contender& contender : contenders_) gangs.insert(contender.gang);
-  for (Gang* gang : gangs) static_cast<void>(gang->call("drop", nlohmann::json::object()));
+  std::map<Gang*, std::vector<int>> ids;
+  for (const Contender& contender : contenders_) {
+    ids[contender.gang].push_back(contender.candidate.id);
+  }
+  for (const auto& [gang, mine] : ids) static_cast<void>(gang->call("drop", {{"ids", mine}}));
+}
+
+void Contest::drop(std::size_t index) {
+  Contender& contender = contenders_.at(index);
+  contender.is_out = true;
+  const std::vector<int> ids = {contender.candidate.id};
+  static_cast<void>(contender.gang->call("drop", {{"ids", ids}}));
 }
 
 bool Contest::has_wrong_sums() const {

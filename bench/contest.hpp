@@ -45,10 +45,24 @@ struct Contender {
   [[nodiscard]] Verdict verdict() const;
 };
 
+// One contender for each arm.
+[[nodiscard]] std::vector<Contender> contenders_at(std::size_t bytes, const Field& field);
+
+// `us` in the order asked for.
+struct RoundTimes {
+  std::vector<double> stock_us;
+  std::vector<double> us;
+};
+
 class Contest {
  public:
-  // The first contender is stock: it is timed even where its sums are wrong.
-  Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders);
+  // The first contender is stock: it is timed even where its sums are wrong. Contests that live at
+  // the same time in one gang need different `first_id`s, further apart than they have contenders.
+  Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders,
+          int first_id = 0);
+
+  // As an engine's step: see Batch. Before prepare().
+  void set_step(double gap_us, std::vector<std::size_t> trace);
 
   // Builds and checks all of them. Throws RankFailure.
   void prepare();
@@ -57,8 +71,11 @@ class Contest {
   // Rounds until each contender is decided against `limit`, within the options' rounds and until
   // `deadline`; the fewest rounds are run in any case.
   void run(double limit, std::chrono::steady_clock::time_point deadline);
-  // Frees the ranks' graphs; samples stay.
+  // One round of stock, twice, and these contenders, without keeping the times.
+  [[nodiscard]] RoundTimes time_round(std::span<const std::size_t> who);
+  // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out.
   void finish();
+  void drop(std::size_t index);
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] int rounds() const noexcept { return rounds_; }
@@ -67,7 +84,6 @@ class Contest {
   [[nodiscard]] bool has_wrong_sums() const;
 
  private:
-  [[nodiscard]] std::vector<std::size_t> draw_order();
   [[nodiscard]] std::vector<double> time_in_order(std::span<const std::size_t> order);
   [[nodiscard]] bool is_decided(double limit) const;
 
@@ -75,6 +91,8 @@ class Contest {
   TimingOptions options_;
   std::vector<Contender> contenders_;
   std::mt19937_64 random_;
+  double gap_us_ = 0;
+  std::vector<std::size_t> trace_;
   int rounds_ = 0;
 };
 

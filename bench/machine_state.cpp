@@ -8,6 +8,10 @@
 #include <array>
 #include <memory>
 
+#include "host/topology_source.hpp"
+#include "lanewise/error.hpp"
+#include "lanewise/topology.hpp"
+
 namespace lanewise::bench {
 namespace {
 
@@ -60,19 +64,16 @@ void read_device(const Nvml& nvml, unsigned index, MachineState& state) {
     return;
   }
   for (unsigned process = 0; process < count; ++process) {
-    state.warnings.push_back("GPU " + std::to_string(index) + " is also used by process " +
-                             std::to_string(processes[process].pid));
+    state.users.push_back("GPU " + std::to_string(index) + " is also used by process " +
+                          std::to_string(processes[process].pid));
   }
 }
 
-}  // namespace
-
-MachineState read_machine_state() {
-  MachineState state;
+void read_gpus(MachineState& state) {
   const Nvml nvml;
   if (!nvml.is_ready()) {
     state.warnings.emplace_back("NVML is missing: clocks and other users are not known");
-    return state;
+    return;
   }
   std::array<char, 96> driver{};
   if (nvml.call("nvmlSystemGetDriverVersion", driver.data(),
@@ -80,8 +81,21 @@ MachineState read_machine_state() {
     state.driver = driver.data();
   }
   unsigned count = 0;
-  if (nvml.call("nvmlDeviceGetCount_v2", &count) != 0) return state;
+  if (nvml.call("nvmlDeviceGetCount_v2", &count) != 0) return;
   for (unsigned index = 0; index < count; ++index) read_device(nvml, index, state);
+}
+
+}  // namespace
+
+MachineState read_machine_state() {
+  MachineState state;
+  read_gpus(state);
+  state.warnings.insert(state.warnings.end(), state.users.begin(), state.users.end());
+  try {
+    state.fingerprint = lanewise::fingerprint(host::read_topology());
+  } catch (const Error& error) {
+    state.warnings.emplace_back(std::string("the topology is not known: ") + error.what());
+  }
   return state;
 }
 

@@ -14,7 +14,8 @@ struct MachineState {
   std::optional<std::string> driver;
   std::optional<std::string> fingerprint;  // of the topology
   std::vector<unsigned> clocks_mhz;        // of each GPU's multiprocessors, now
-  std::vector<std::string> warnings;       // "GPU 1 is also used by process 4711"
+  std::vector<std::string> users;          // "GPU 1 is also used by process 4711"
+  std::vector<std::string> warnings;       // users, and what else is not as it should be
 };
 
 // Before ranks are started: every process on a GPU is then somebody else's.

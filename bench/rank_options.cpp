@@ -96,16 +96,17 @@ Environment environment_with_plugin(const Machine& machine) {
 }
 
 std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& options,
-                                const std::string& label, const Environment& variables,
-                                DataType type, std::size_t max_bytes) {
-  auto gang = std::make_unique<Gang>(GangPlan{label, machine.ranks, machine.kind, variables,
-                                              std::chrono::seconds(options.timeout_s)});
-  const bool has_plugin =
-      variables.contains(plugin_variable) && variables.at(plugin_variable) != "none";
-  static_cast<void>(gang->call("open", {{"max_bytes", max_bytes},
-                                        {"type", name_of(type)},
+                                const GangNeeds& needs) {
+  auto gang =
+      std::make_unique<Gang>(GangPlan{needs.label, machine.ranks, machine.kind, needs.variables,
+                                      std::chrono::seconds(options.timeout_s)});
+  const auto plugin = needs.variables.find(plugin_variable);
+  const bool has_plugin = plugin != needs.variables.end() && plugin->second != "none";
+  static_cast<void>(gang->call("open", {{"max_bytes", needs.max_bytes},
+                                        {"type", name_of(needs.type)},
                                         {"plugin", has_plugin ? machine.plugin : ""},
-                                        {"plant", options.plant}}));
+                                        {"plant", options.plant},
+                                        {"wants_one_shot", needs.wants_one_shot}}));
   return gang;
 }
 

@@ -41,10 +41,16 @@ struct Machine {
 [[nodiscard]] Environment environment_without_plugin(const Machine& machine);
 [[nodiscard]] Environment environment_with_plugin(const Machine& machine);
 
-// Starts a gang and creates its communicators; buffers for payloads of up to `max_bytes`.
+// What a gang is opened for.
+struct GangNeeds {
+  std::string label;
+  Environment variables;
+  DataType type = DataType::bf16;
+  std::size_t max_bytes = 0;  // of a payload
+  bool wants_one_shot = false;
+};
+// Starts a gang and creates its communicators.
 [[nodiscard]] std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& options,
-                                              const std::string& label,
-                                              const Environment& variables, DataType type,
-                                              std::size_t max_bytes);
+                                              const GangNeeds& needs);
 
 }  // namespace lanewise::bench

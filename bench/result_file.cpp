@@ -15,26 +15,21 @@ namespace {
 
 constexpr int schema_version = 1;
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
 template <class Value>
 nlohmann::json or_null(const std::optional<Value>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-nlohmann::json describe_choice(const Contender& contender) {
-  const auto& answer = contender.verification.answer;
-  if (!answer || !answer->choice) return nullptr;
-  return {{"algorithm", name_of(answer->choice->algorithm)},
-          {"protocol", name_of(answer->choice->protocol)},
-          {"channels", answer->choice->channels}};
+nlohmann::json describe_choice(const std::optional<Choice>& choice) {
+  if (!choice) return nullptr;
+  return {{"algorithm", name_of(choice->algorithm)},
+          {"protocol", name_of(choice->protocol)},
+          {"channels", choice->channels}};
+}
+
+nlohmann::json describe_shape(const std::optional<LaunchShape>& shape) {
+  if (!shape) return nullptr;
+  return {{"channels", shape->channels}, {"threads", shape->threads}};
 }
 
 nlohmann::json describe_arm(const Contender& contender) {
@@ -51,7 +46,8 @@ nlohmann::json describe_arm(const Contender& contender) {
           {"ratio", part(ratio, &Estimate::median)},
           {"ratio_low", part(ratio, &Estimate::low)},
           {"ratio_high", part(ratio, &Estimate::high)},
-          {"choice", describe_choice(contender)},
+          {"choice", describe_choice(contender.verification.choice_in_force())},
+          {"launch", describe_shape(contender.verification.shape)},
           {"source", name_of(answer && answer->is_applied ? answer->source : Source::none)},
           {"samples", contender.us.size()},
           {"verdict", name_of(contender.verdict())},
@@ -63,6 +59,15 @@ nlohmann::json describe_arm(const Contender& contender) {
 }
 
 }  // namespace
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
 
 nlohmann::json start_result(const std::string& command, const Machine& machine) {
   const MachineState state = read_machine_state();

@@ -16,6 +16,8 @@ namespace lanewise::bench {
 [[nodiscard]] nlohmann::json start_result(const std::string& command, const Machine& machine);
 // One entry of "sizes".
 [[nodiscard]] nlohmann::json describe_size(const Contest& contest);
+// ISO 8601, UTC.
+[[nodiscard]] std::string now_utc();
 // Atomic; throws Error where it cannot be written.
 void write_result(const std::string& path, const nlohmann::json& result);
 

@@ -3,6 +3,7 @@
 
 #include "session.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <stdexcept>
 #include <thread>
@@ -19,6 +20,13 @@ int choose_device(int rank) {
   const int device = rank % count;
   check_cuda(cudaSetDevice(device), "cudaSetDevice");
   return device;
+}
+
+double read_cycles_per_us(int device) {
+  int kilohertz = 0;
+  check_cuda(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device),
+             "cudaDeviceGetAttribute");
+  return kilohertz / 1000.0;
 }
 
 // A whole batch of results in one sentence.
@@ -47,8 +55,9 @@ nlohmann::json Session::run(std::string_view operation, const nlohmann::json& re
     nlohmann::json (Session::*function)(const nlohmann::json&);
   };
   static constexpr std::array operations = {
-      Operation{"open", &Session::open}, Operation{"prepare", &Session::prepare},
-      Operation{"time", &Session::time}, Operation{"drop", &Session::drop}};
+      Operation{"open", &Session::open}, Operation{"probe", &Session::probe},
+      Operation{"prepare", &Session::prepare}, Operation{"time", &Session::time},
+      Operation{"drop", &Session::drop}};
   for (const Operation& known : operations) {
     if (known.name == operation) return (this->*known.function)(request);
   }
@@ -59,6 +68,7 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   link_.begin("choosing its GPU");
   device_ = choose_device(link_.rank());
   check_cuda(cudaFree(nullptr), "creating the CUDA context");
+  cycles_per_us_ = read_cycles_per_us(device_);
   type_ = parse_data_type(request.at("type").get<std::string>());
   const auto plugin = request.at("plugin").get<std::string>();
   const auto plant = request.at("plant").get<std::string>();
@@ -73,6 +83,7 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   communicator_ = std::make_unique<Communicator>(link_);
   link_.begin("loading its kernels");
   warm_own_kernels();
+  if (request.at("wants_one_shot").get<bool>()) open_one_shot();
   return {{"nccl", to_string(open_nccl().release())}, {"nccl_path", open_nccl().path}};
 }
 
@@ -108,14 +119,46 @@ void Session::steer(const Candidate& candidate) {
   link_.barrier();
 }
 
+void Session::open_one_shot() {
+  link_.begin("opening the one-shot all-reduce");
+  OneShotOptions options;
+  options.max_bytes = std::min(options.max_bytes, buffers_->max_bytes());
+  options.route = route_from_environment();
+  link_.barrier();
+  one_shot_ = std::make_unique<OneShot>(
+      link_.rank(), link_.ranks(),
+      [this](std::span<const std::uint64_t> words) { return link_.gather(words); }, options);
+  one_shot_bytes_ = options.max_bytes;
+  link_.barrier();
+}
+
+Session::Prepared Session::plan(const Candidate& candidate, const Batch& batch) {
+  return {candidate, batch.bytes, batch.calls, batch.mode, batch.gap_us, batch.trace, {}};
+}
+
+nlohmann::json Session::probe(const nlohmann::json& request) {
+  const auto batch = request.get<Batch>();
+  std::vector<Verification> verifications;
+  for (const Candidate& candidate : batch.candidates) {
+    Prepared prepared = plan(candidate, batch);
+    verifications.push_back(capture(prepared));
+  }
+  return verifications;
+}
+
 nlohmann::json Session::prepare(const nlohmann::json& request) {
   const auto batch = request.get<Batch>();
   if (batch.bytes > buffers_->max_bytes()) throw std::runtime_error("larger than the buffers");
   std::vector<Verification> verifications;
   for (const Candidate& candidate : batch.candidates) {
-    Prepared prepared{candidate, batch.bytes, batch.calls, batch.mode, {}};
-    Verification verification = build(prepared);
+    Prepared prepared = plan(candidate, batch);
+    Verification verification;
+    verification.id = candidate.id;
+    verification.is_unavailable =
+        candidate.is_one_shot && (batch.bytes > one_shot_bytes_ || type_ == DataType::fp8);
+    if (!verification.is_unavailable) verification = capture(prepared);
     if (!verification.is_unavailable) {
+      instantiate(prepared);
       verify(prepared, batch.seed, verification);
       prepared_.insert_or_assign(candidate.id, std::move(prepared));
     }
@@ -124,19 +167,24 @@ nlohmann::json Session::prepare(const nlohmann::json& request) {
   return verifications;
 }
 
-Verification Session::build(Prepared& prepared) {
+Verification Session::capture(Prepared& prepared) {
   begin("capturing", prepared);
   steer(prepared.candidate);
   // Also for eager calls: the capture connects the algorithm's channels while nothing runs.
   prepared.graph.capture(communicator_->stream(), [&] { queue_calls(prepared); });
   link_.barrier();
-  Verification verification{prepared.candidate.id, {}, 0, false, {}};
-  if (control_) verification.answer = control_->last_answer();
-  // Of rank 0: its answer is the gang's; but all ranks must agree on going on.
+  Verification verification;
+  verification.id = prepared.candidate.id;
+  verification.shape = prepared.graph.shape();
+  if (control_ && !prepared.candidate.is_one_shot) verification.answer = control_->last_answer();
+  // Leaders alone have asked the plugin, but all ranks must agree on going on.
   const bool is_refused = prepared.candidate.forced && control_ &&
                           !(verification.answer && verification.answer->is_applied);
   verification.is_unavailable = link_.gather_max(is_refused ? 1 : 0) > 0;
-  if (verification.is_unavailable) return verification;
+  return verification;
+}
+
+void Session::instantiate(Prepared& prepared) {
   begin("instantiating the graph of", prepared);
   if (prepared.mode == Mode::graph) {
     prepared.graph.instantiate(communicator_->stream());
@@ -146,12 +194,23 @@ Verification Session::build(Prepared& prepared) {
   }
   communicator_->wait();
   link_.barrier();
-  return verification;
 }
 
 void Session::queue_calls(const Prepared& prepared) {
-  for (int call = 0; call < prepared.calls; ++call) {
-    communicator_->all_reduce(buffers_->input(), buffers_->output(), prepared.bytes, type_);
+  for (const std::size_t bytes : prepared.trace) queue_call(prepared, bytes);
+  if (!prepared.trace.empty()) return;
+  for (int call = 0; call < prepared.calls; ++call) queue_call(prepared, prepared.bytes);
+}
+
+void Session::queue_call(const Prepared& prepared, std::size_t bytes) {
+  const cudaStream_t stream = communicator_->stream();
+  if (prepared.gap_us > 0) {
+    check_cuda(spin(static_cast<long long>(prepared.gap_us * cycles_per_us_), stream), "spin");
+  }
+  if (prepared.candidate.is_one_shot) {
+    one_shot_->launch(stream, buffers_->input(), buffers_->output(), bytes / size_of(type_), type_);
+  } else {
+    communicator_->all_reduce(buffers_->input(), buffers_->output(), bytes, type_);
   }
 }
 
@@ -183,6 +242,7 @@ void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
   run_calls(prepared);
   begin("waiting for the GPU to check", prepared);
   communicator_->wait();
+  if (prepared.candidate.is_one_shot) one_shot_->check();
   link_.barrier();
   if (plant_.kind == Plant::Kind::wrong) spring_plant(prepared);
   buffers_->queue_checks(prepared.bytes, type_, code, link_.ranks(), stream);
@@ -243,10 +303,10 @@ double Session::time_once(const Prepared& prepared, int launches) {
   return us;
 }
 
-nlohmann::json Session::drop(const nlohmann::json&) {
+nlohmann::json Session::drop(const nlohmann::json& request) {
   link_.begin("dropping its graphs");
   link_.barrier();
-  prepared_.clear();
+  for (const int id : request.at("ids").get<std::vector<int>>()) prepared_.erase(id);
   link_.barrier();
   return nlohmann::json::object();
 }

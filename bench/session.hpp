@@ -16,6 +16,7 @@
 #include "call_graph.hpp"
 #include "candidate.hpp"
 #include "communicator.hpp"
+#include "one_shot.hpp"
 #include "plugin_control.hpp"
 #include "rank_link.hpp"
 #include "timer.hpp"
@@ -26,10 +27,11 @@ class Session {
  public:
   explicit Session(RankLink& link) : link_(link) {}
 
-  // open    {max_bytes, type, plugin, plant} -> {nccl, nccl_path, gpus}
+  // open    {max_bytes, type, plugin, plant, wants_one_shot} -> {nccl, nccl_path}
+  // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
-  // drop    {} -> {}: forgets what was prepared
+  // drop    {ids} -> {}: forgets what was prepared
   // Throws std::runtime_error for an unknown operation or whatever goes wrong.
   nlohmann::json run(std::string_view operation, const nlohmann::json& request);
 
@@ -39,20 +41,27 @@ class Session {
     std::size_t bytes = 0;
     int calls = 0;
     Mode mode = Mode::graph;
+    double gap_us = 0;
+    std::vector<std::size_t> trace;
     CallGraph graph;
   };
+  static Prepared plan(const Candidate& candidate, const Batch& batch);
 
   nlohmann::json open(const nlohmann::json& request);
+  nlohmann::json probe(const nlohmann::json& request);
   nlohmann::json prepare(const nlohmann::json& request);
   nlohmann::json time(const nlohmann::json& request);
   nlohmann::json drop(const nlohmann::json& request);
 
   void warm_own_kernels();
+  void open_one_shot();
   void steer(const Candidate& candidate);
-  Verification build(Prepared& prepared);
+  Verification capture(Prepared& prepared);
+  void instantiate(Prepared& prepared);
   void verify(const Prepared& prepared, std::uint64_t seed, Verification& verification);
   void verify_pattern(const Prepared& prepared, const InputCode& code, Verification& verification);
   void queue_calls(const Prepared& prepared);
+  void queue_call(const Prepared& prepared, std::size_t bytes);
   void run_calls(const Prepared& prepared);
   double time_once(const Prepared& prepared, int launches);
   void spring_plant(const Prepared& prepared);
@@ -62,9 +71,12 @@ class Session {
   Plant plant_;
   DataType type_ = DataType::bf16;
   int device_ = 0;
+  double cycles_per_us_ = 0;
   std::optional<PluginControl> control_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<OneShot> one_shot_;  // where an arm wants it
+  std::size_t one_shot_bytes_ = 0;
   std::unique_ptr<Timer> timer_;
   std::map<int, Prepared> prepared_;
 };

@@ -33,8 +33,8 @@ std::string show_arm(const Contender& contender) {
 }  // namespace
 
 std::string show_choice(const Contender& contender) {
-  const auto& answer = contender.verification.answer;
-  return answer && answer->choice ? to_string(*answer->choice) : "-";
+  const auto choice = contender.verification.choice_in_force();
+  return choice ? to_string(*choice) : "-";
 }
 
 std::string show_heading(std::span<const RunningArm> arms) {

@@ -4,7 +4,7 @@ if(NOT TARGET lanewise_bench_core)
   return()
 endif()
 
-add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp)
+add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp fake_gpu/fake_one_shot.cpp)
 target_link_libraries(fake-bench PRIVATE lanewise_bench_core lanewise_flags)
 set_target_properties(fake-bench PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default)
 
@@ -57,3 +57,12 @@ bench_test(WantsANewNcclForMoreRanksThanGpus STATUS 2 MATCH "need NCCL 2.30.3 or
   ENVIRONMENT LANEWISE_FAKE_NCCL=22809 COMMAND ${small_compare} --ranks 8 --threads)
 bench_test(RefusesAnUnknownArm STATUS 2 MATCH "unknown arm .fastest" COMMAND ${small_compare} --arm fastest)
 bench_test(RefusesHalfAnElement STATUS 2 MATCH "no whole number of bf16" COMMAND ${small_compare} --bytes 13)
+
+bench_test(TunesAndWritesWhatItMeasured STATUS 0 MATCH "tree/ll/4.*1 rules, geometric mean [12]\\..*\"choice\": \"tree/ll/4\""
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 2 -o tuned.json && cat tuned.json)
+bench_test(SweepsWhatNcclPrices STATUS 0 MATCH "4 priced entries.*14 KiB .*tree/ll/4.*14336,ring/simple/1,ring,simple,1,"
+  COMMAND sweep --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --rounds 2 --csv sweep.csv && cat sweep.csv)
+bench_test(ReplaysAStep STATUS 0 MATCH "122 calls of at most 56 KiB.*stock .*tree/ll/4  *[0-9.]*  *[12]\\."
+  COMMAND replay --plugin $<TARGET_FILE:nccl-tuner-lanewise> --rounds 2 --arm stock --arm tree/ll/4)
+bench_test(TimesADecisionWithoutAGpu STATUS 0 MATCH "one decision: [0-9]+ ns median"
+  ENVIRONMENT LANEWISE_FAKE_GPUS=0 COMMAND decide --plugin $<TARGET_FILE:nccl-tuner-lanewise> --samples 1000)

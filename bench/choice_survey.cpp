@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "choice_survey.hpp"
+
+#include <algorithm>
+
+#include "candidate.hpp"
+#include "host/nccl_environment.hpp"
+#include "host/settings.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+// Twice the 16 that NCCL's search finds at most on PCIe: too many are only measured twice over.
+constexpr int channels_where_unknown = 32;
+
+std::vector<Verification> probe(Gang& gang, std::size_t bytes, const std::vector<Choice>& choices) {
+  Batch batch{bytes, 1, Mode::graph, 1, 0, {}, {}};
+  for (const Choice& choice : choices) {
+    batch.candidates.push_back({static_cast<int>(batch.candidates.size()), to_string(choice),
+                                Arm::settings, choice, false});
+  }
+  return gang.call("probe", batch).get<std::vector<Verification>>();
+}
+
+std::vector<Choice> all_entries() {
+  std::vector<Choice> entries;
+  for (std::size_t algorithm = 0; algorithm < algorithm_count; ++algorithm) {
+    for (std::size_t protocol = 0; protocol < protocol_count; ++protocol) {
+      entries.push_back({static_cast<Algorithm>(algorithm), static_cast<Protocol>(protocol), 0});
+    }
+  }
+  return entries;
+}
+
+int count_channels(Gang& gang, std::size_t bytes, const Machine& machine) {
+  const Choice most{Algorithm::ring, Protocol::simple, machine.nccl.max_channels()};
+  const auto shape = probe(gang, bytes, {most}).front().shape;
+  return shape ? std::clamp(shape->channels, 1, machine.nccl.max_channels())
+               : channels_where_unknown;
+}
+
+}  // namespace
+
+ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_bytes) {
+  ChoiceSurvey survey;
+  const auto entries = all_entries();
+  const auto answers = probe(gang, max_bytes, entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
+  }
+  survey.communicator = {machine.ranks, count_channels(gang, max_bytes, machine), machine.nccl,
+                         host::parse_nccl_limits(host::read_process_environment())};
+  return survey;
+}
+
+std::vector<Choice> candidates_at(std::size_t bytes, const ChoiceSurvey& survey, Ll128Use ll128) {
+  std::vector<Choice> entries;
+  std::copy_if(survey.entries.begin(), survey.entries.end(), std::back_inserter(entries),
+               [ll128](const Choice& entry) {
+                 return ll128 == Ll128Use::where_priced || entry.protocol != Protocol::ll128;
+               });
+  return enumerate_candidates(entries, bytes, survey.communicator);
+}
+
+}  // namespace lanewise::bench

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "tuner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "contest.hpp"
+#include "lanewise/halving.hpp"
+#include "sizes.hpp"
+#include "table.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Halving knows only times: what may not be used is so slow that it leaves at the first look.
+constexpr double time_of_unusable_us = 1e9;
+// More than candidates_at gives for a size: 21 entries with a dozen channel counts each.
+constexpr int ids_a_size = 1000;
+
+class Tuning {
+ public:
+  Tuning(Gang& gang, const ChoiceSurvey& survey, const TuneRequest& request)
+      : gang_(gang),
+        request_(request),
+        halving_(candidate_sets(survey, request), request.budget_s),
+        contests_(request.sizes.size()) {}
+
+  TuneOutcome run() {
+    TuneOutcome outcome;
+    while (const auto plan = halving_.next()) {
+      const auto start = Clock::now();
+      RoundResult result = measure(*plan, outcome.faults);
+      result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      halving_.record(*plan, result);
+      ++outcome.rounds;
+      show_progress(static_cast<std::size_t>(halving_.progress() * 100), 100,
+                    std::chrono::duration<double>(Clock::now() - start_).count());
+    }
+    for (const auto& contest : contests_) {
+      if (contest) contest->finish();
+    }
+    outcome.sizes = halving_.results();
+    if (!halving_.stock_ratios().empty()) outcome.noise = relative_spread(halving_.stock_ratios());
+    return outcome;
+  }
+
+ private:
+  static std::vector<CandidateSet> candidate_sets(const ChoiceSurvey& survey,
+                                                  const TuneRequest& request) {
+    std::vector<CandidateSet> sets;
+    for (const std::size_t bytes : request.sizes) {
+      const auto candidates = candidates_at(bytes, survey, Ll128Use::never);
+      sets.push_back({bytes, prune_by_model(candidates, bytes, survey.communicator, request.keep)});
+    }
+    return sets;
+  }
+
+  RoundResult measure(const RoundPlan& plan, std::vector<std::string>& faults) {
+    auto& contest = contests_[plan.size];
+    if (!contest) contest = open(plan, faults);
+    drop_losers(*contest, plan);
+    std::vector<std::size_t> who;
+    for (const Choice& choice : plan.choices) {
+      const std::size_t index = find(*contest, choice);
+      if (!contest->contenders()[index].is_out) who.push_back(index);
+    }
+    const RoundTimes round = contest->time_round(who);
+    RoundResult result{round.stock_us, {}, 0};
+    for (const Choice& choice : plan.choices) {
+      const auto place = std::find(who.begin(), who.end(), find(*contest, choice));
+      result.us.push_back(place == who.end()
+                              ? time_of_unusable_us
+                              : round.us[static_cast<std::size_t>(place - who.begin())]);
+    }
+    return result;
+  }
+
+  std::unique_ptr<Contest> open(const RoundPlan& plan, std::vector<std::string>& faults) {
+    std::vector<Contender> contenders = {
+        {&gang_, {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}}};
+    for (const Choice& choice : plan.choices) {
+      contenders.push_back(
+          {&gang_, {0, to_string(choice), Arm::settings, choice, false}, {}, false, {}, {}});
+    }
+    TimingOptions timing;
+    timing.seed = request_.seed;
+    auto contest = std::make_unique<Contest>(plan.bytes, timing, std::move(contenders),
+                                             static_cast<int>(plan.size) * ids_a_size);
+    contest->prepare();
+    for (const Contender& contender : contest->contenders()) {
+      if (contender.verification.fault.empty()) continue;
+      faults.push_back(contender.candidate.name + " at " + show_size(plan.bytes) + ": " +
+                       contender.verification.fault);
+    }
+    return contest;
+  }
+
+  static std::size_t find(const Contest& contest, const Choice& choice) {
+    const auto contenders = contest.contenders();
+    const auto found = std::find_if(
+        contenders.begin() + 1, contenders.end(),
+        [&](const Contender& contender) { return contender.candidate.forced == choice; });
+    return static_cast<std::size_t>(found - contenders.begin());
+  }
+
+  static void drop_losers(Contest& contest, const RoundPlan& plan) {
+    const auto contenders = contest.contenders();
+    for (std::size_t index = 1; index < contenders.size(); ++index) {
+      const auto& forced = contenders[index].candidate.forced;
+      const bool is_in = std::any_of(plan.choices.begin(), plan.choices.end(),
+                                     [&](const Choice& choice) { return forced == choice; });
+      if (!is_in && !contenders[index].is_out) contest.drop(index);
+    }
+  }
+
+  Gang& gang_;
+  TuneRequest request_;
+  Halving halving_;
+  std::vector<std::unique_ptr<Contest>> contests_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+TuneOutcome tune_choices(Gang& gang, const ChoiceSurvey& survey, const TuneRequest& request) {
+  return Tuning(gang, survey, request).run();
+}
+
+}  // namespace lanewise::bench

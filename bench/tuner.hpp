@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Finds the best choice at each size of one gang's communicator, within a budget, by successive
+// halving; for tune and for the search over environments.
+#include <cstdint>
+#include <vector>
+
+#include "choice_survey.hpp"
+#include "gang.hpp"
+#include "lanewise/rule_builder.hpp"
+
+namespace lanewise::bench {
+
+struct TuneRequest {
+  std::vector<std::size_t> sizes;  // ascending
+  double budget_s = 60;
+  // Of the model's order: the eight best and the best of each kind hold the winner in all of
+  // data/allreduce_h200x2.csv.
+  std::size_t keep = 8;
+  std::uint64_t seed = 1;
+};
+
+struct TuneOutcome {
+  std::vector<MeasuredSize> sizes;  // for build_rules
+  std::vector<std::string> faults;  // wrong sums, in words
+  double noise = 0;                 // relative_spread of stock against itself; 0 without readings
+  int rounds = 0;
+};
+
+// The gang has the plugin and buffers for the largest size. Throws RankFailure.
+[[nodiscard]] TuneOutcome tune_choices(Gang& gang, const ChoiceSurvey& survey,
+                                       const TuneRequest& request);
+
+}  // namespace lanewise::bench
