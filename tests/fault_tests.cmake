@@ -1,0 +1,49 @@
+# Ranks at fault, played as processes to the built plugin: none may be on another choice than the
+# others. `faulty_ranks_test(NAME RANKS REGEX [RANK:FAULT ..])`, see plays_ranks.c.
+add_executable(plays_ranks plays_ranks.c tuner_player.c)
+target_link_libraries(plays_ranks PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+# The plugin shall find the clocks of this program.
+set_target_properties(plays_ranks PROPERTIES ENABLE_EXPORTS ON)
+add_dependencies(plays_ranks nccl-tuner-lanewise)
+
+function(faulty_ranks_test name ranks regex)
+  add_test(NAME FaultyRanks.${name}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_ranks.sh ${regex}
+            $<TARGET_FILE:plays_ranks> ${lanewise_plugin} ${ranks} ${ARGN})
+  set_tests_properties(FaultyRanks.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120
+    LABELS faults)
+endfunction()
+
+set(all_apply "applied 3, stock 0, died 0, warned 0")
+set(all_stock "applied 0, stock 3, died 0, warned 3")
+set(no_waiting all:LANEWISE_AGREE_MS=60000)
+set(short_wait all:LANEWISE_AGREE_MS=150)
+
+faulty_ranks_test(ApplyWhereThereIsNoFault 3 ${all_apply} ${no_waiting})
+faulty_ranks_test(ApplyAlsoAsEight 8 "applied 8, stock 0, died 0" ${no_waiting})
+faulty_ranks_test(ApplyOnANoexecMount 3 ${all_apply} ${no_waiting} all:shm=noexec)
+faulty_ranks_test(ApplyWhileTheClockStepsBack 3 ${all_apply} all:LANEWISE_AGREE_MS=5000 all:clock=back)
+foreach(kind full absent read_only)
+  faulty_ranks_test(AllHave_${kind}_SharedMemory 3 ${all_stock} ${no_waiting} all:shm=${kind})
+  faulty_ranks_test(OneHas_${kind}_SharedMemory 3 ${all_stock} ${short_wait} 1:shm=${kind})
+endforeach()
+foreach(kind link directory fifo foreign)
+  faulty_ranks_test(Find_${kind}_InTheSegmentsPlace 3 ${all_stock} ${no_waiting} all:name=${kind})
+endforeach()
+faulty_ranks_test(ArriveApart 3 ${all_apply} ${no_waiting} 1:delay_ms=30 2:delay_ms=200)
+faulty_ranks_test(ArriveTooLate 3 ${all_stock} all:LANEWISE_AGREE_MS=40 2:delay_ms=250)
+faulty_ranks_test(LoseOneBeforeInit 3 "applied 0, stock 2, died 1, warned 2" ${short_wait} 1:killed)
+faulty_ranks_test(HaveOneThatObserves 3 "applied 0, stock 3, died 0" ${no_waiting}
+  1:LANEWISE_MODE=observe)
+faulty_ranks_test(HaveOneThatIsOff 3 "applied 0, stock 3, died 0, warned 2" ${no_waiting}
+  1:LANEWISE_MODE=off)
+faulty_ranks_test(HaveOneWithAnUnknownSetting 3 ${all_stock} ${no_waiting} 1:LANEWISE_MOOD=x)
+faulty_ranks_test(HaveOneWithAnotherEnvironment 3 ${all_stock} ${no_waiting}
+  1:NCCL_MIN_NCHANNELS=16)
+faulty_ranks_test(HaveOneWithAnotherMachine 3 ${all_stock} ${no_waiting}
+  1:LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
+faulty_ranks_test(HaveOneWithAnEndlessProfile 3 ${all_stock} ${no_waiting}
+  1:LANEWISE_PROFILE=/dev/zero)
+faulty_ranks_test(HaveOneWithAFolderForAProfile 3 ${all_stock} ${no_waiting} 1:LANEWISE_PROFILE=/)
+faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
+  2:LANEWISE_STATS=0)
