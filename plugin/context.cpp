@@ -206,8 +206,9 @@ void Context::count(const Call& call, const std::optional<Decision>& decision,
 }
 
 void open_context(void** context, const Opening& opening) {
+  if (context != nullptr) *context = nullptr;
+  if (!prepare_thread()) return warn_once(opening.logger, "there is no memory");
   if (context == nullptr) return;
-  *context = nullptr;
   auto owner = std::make_unique<Context>(opening);
   Context& opened = *owner;
   *context = owner.release();

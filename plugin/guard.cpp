@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 
 #include "translate.hpp"
 
@@ -21,6 +23,15 @@ constinit std::array<std::size_t, max_causes> causes{};
 constinit std::size_t cause_count = 0;
 
 }  // namespace
+
+bool prepare_thread() noexcept {
+  // Much more than a thread's own storage, so that finding it means that the latter is found, too.
+  constexpr std::size_t probe_bytes = 65536;
+  void* volatile probe = ::operator new(probe_bytes, std::nothrow);
+  if (probe == nullptr) return false;
+  ::operator delete(probe);
+  return std::uncaught_exceptions() >= 0;  // touches that storage
+}
 
 bool is_first(std::string_view cause) noexcept {
   const std::size_t hash = std::hash<std::string_view>{}(cause);

@@ -18,6 +18,10 @@ namespace lanewise::plugin {
 // A warning through NCCL's logger (null: none), once a process for each cause.
 void warn_once(abi::DebugLogger logger, const char* cause) noexcept;
 
+// Makes the room that throwing needs in this thread, while there is room: the C library ends the
+// process where it cannot make it later. False: there is none.
+[[nodiscard]] bool prepare_thread() noexcept;
+
 template <typename Body>
 abi::Result guarded(abi::DebugLogger logger, Body&& body) noexcept {
   try {

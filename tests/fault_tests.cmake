@@ -47,3 +47,23 @@ faulty_ranks_test(HaveOneWithAnEndlessProfile 3 ${all_stock} ${no_waiting}
 faulty_ranks_test(HaveOneWithAFolderForAProfile 3 ${all_stock} ${no_waiting} 1:LANEWISE_PROFILE=/)
 faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
   2:LANEWISE_STATS=0)
+
+# The plugin at its limits, see plays_limits.c.
+add_executable(plays_limits plays_limits.c tuner_player.c)
+target_link_libraries(plays_limits PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+# The plugin shall find the allocator of this program.
+set_target_properties(plays_limits PROPERTIES ENABLE_EXPORTS ON)
+add_dependencies(plays_limits nccl-tuner-lanewise)
+
+function(limits_test name scenario)
+  add_test(NAME Limits.${name} COMMAND plays_limits ${lanewise_plugin} ${scenario})
+  set_tests_properties(Limits.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS faults
+    ENVIRONMENT "${ARGN}")
+endfunction()
+
+limits_test(SixtyFourCommunicatorsAtOnce sixty_four_at_once LANEWISE_AGREE_MS=60000)
+limits_test(TenThousandCommunicatorsLeaveNothing ten_thousand)
+limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=20)
+limits_test(EveryAllocationOfReadingAMachineMayFail without_memory LANEWISE_AGREE_MS=20
+  LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
+limits_test(DecidesWithoutSystemCalls without_system_calls)
