@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -256,6 +258,27 @@ TEST(MachineSysfs, SurvivesDanglingLinksAndFoldersInTheirPlace) {
   ASSERT_EQ(topology.gpus.size(), 5U);
   EXPECT_FALSE(topology.gpus[4].root.has_value());
   EXPECT_EQ(topology.path(0, 4), PathType::unknown);
+}
+
+// Each word of it takes a virtual machine tens of microseconds, under a lock that all ranks share.
+TEST(MachineSysfs, NeverReadsConfigurationSpace) {
+  SysfsTree tree;
+  add_machine(tree);
+  const auto config = tree.root() / "sys/bus/pci/devices/0000:03:00.0/config";
+  ASSERT_EQ(::mkfifo(config.c_str(), 0600), 0);
+  // Nobody can open the other end to write unless someone is reading.
+  std::atomic<bool> is_done = false;
+  bool is_read = false;
+  std::thread watch([&] {
+    while (!is_done) is_read |= ::open(config.c_str(), O_WRONLY | O_NONBLOCK) >= 0;
+  });
+
+  const auto topology = read_topology_under(tree.root());
+  is_done = true;
+  watch.join();
+
+  EXPECT_EQ(topology.gpus.size(), 4U);
+  EXPECT_FALSE(is_read);
 }
 
 TEST(MachineSysfs, RefusesARootThatIsNoFolder) {

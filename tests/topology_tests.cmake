@@ -30,3 +30,16 @@ add_test(NAME TopologyCommand.ShowsThisMachine COMMAND lanewise topology)
 set_tests_properties(TopologyCommand.ShowsThisMachine PROPERTIES
   PASS_REGULAR_EXPRESSION "machine      this machine\n.*fingerprint  [0-9a-f]+\n"
   FAIL_REGULAR_EXPRESSION "hwloc")
+
+# Reading a machine starts no GPU library: a later fork would break CUDA.
+add_library(fake_gpu_library SHARED fake_gpu_library.c)
+target_link_libraries(fake_gpu_library PRIVATE lanewise_flags)
+set(fake_gpu_folder ${CMAKE_CURRENT_BINARY_DIR}/fake_gpu_libraries)
+foreach(name libcuda.so.1 libnvidia-ml.so.1 libcudart.so.12 libOpenCL.so.1 libXNVCtrl.so.0 librsmi64.so.1)
+  add_custom_command(TARGET fake_gpu_library POST_BUILD COMMAND ${CMAKE_COMMAND} -E
+    copy $<TARGET_FILE:fake_gpu_library> ${fake_gpu_folder}/${name})
+endforeach()
+add_test(NAME TopologyCommand.LoadsNoGpuLibrary COMMAND lanewise topology)
+set_tests_properties(TopologyCommand.LoadsNoGpuLibrary PROPERTIES
+  ENVIRONMENT LD_LIBRARY_PATH=${fake_gpu_folder})
+plays_nccl_test(LoadsNoGpuLibrary twice LD_LIBRARY_PATH=${fake_gpu_folder})
