@@ -5,6 +5,7 @@
 // NCCL's side of the tuner for the tests: the built plugin, opened once per test, and the same
 // three calls for every ABI version.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -128,7 +129,9 @@ class Communicator {
 
  private:
   static constexpr std::size_t most_threads = 64;
-  static constexpr std::uint64_t communicator = 77;
+  // Test processes run at the same time, as one user on one machine: as in NCCL, a communicator of
+  // its own for each, or their ranks meet.
+  const std::uint64_t communicator = 0x77ULL << 32 | static_cast<std::uint64_t>(getpid());
 
   static void ignore(int, unsigned long, const char*, int, const char*, ...) {}
 
