@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -45,7 +46,7 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
     plan.is_one_shot = name == "one-shot";
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
-    plan.variables["LANEWISE_PROFILE"] = profile;
+    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
   } else if (name != "lanewise-no-profile") {
     throw Error("unknown arm \"" + name +
                 "\": stock, noop, lanewise-no-profile, lanewise, one-shot, env:NAME=VALUE, "

@@ -28,6 +28,17 @@ struct Options {
   std::string json;
 };
 
+// The floor under any ring, where it was an arm.
+nlohmann::json describe_floor(const Contest& contest) {
+  for (const Contender& contender : contest.contenders()) {
+    const auto time = contender.time();
+    if (contender.candidate.is_one_shot && time) {
+      return {{"bytes", contest.bytes()}, {"us", time->median}};
+    }
+  }
+  return nullptr;
+}
+
 // What all sizes together say.
 struct Summary {
   std::map<std::string, std::vector<double>> ratios;
@@ -113,6 +124,9 @@ void compare(const Options& options) {
     std::printf("%s\n", show_line(contest).c_str());
     std::fflush(stdout);
     result["sizes"].push_back(describe_size(contest));
+    if (const auto floor = describe_floor(contest); !floor.is_null()) {
+      result["links"]["one_shot"].push_back(floor);
+    }
     add_to(summary, contest);
   }
   result["geometric_mean"] = describe(summary);

@@ -13,6 +13,9 @@ namespace {
 // A request builds this many, so that a gang's time-out is about a few graphs, not a whole sweep.
 constexpr std::size_t candidates_a_request = 8;
 
+// Some seconds at the largest sizes.
+constexpr int soak_rounds_a_request = 100;
+
 // The first round of a fresh gang finds cold clocks and page tables: it is not counted.
 constexpr int uncounted_rounds = 1;
 
@@ -176,6 +179,24 @@ void Contest::finish() {
     ids[contender.gang].push_back(contender.candidate.id);
   }
   for (const auto& [gang, mine] : ids) static_cast<void>(gang->call("drop", {{"ids", mine}}));
+}
+
+void Contest::soak(std::size_t index, int calls) {
+  Contender& contender = contenders_.at(index);
+  int left = (calls + options_.calls - 1) / options_.calls;
+  while (left > 0 && !contender.is_out) {
+    const int rounds = std::min(left, soak_rounds_a_request);
+    left -= rounds;
+    const auto found =
+        contender.gang
+            ->call("soak",
+                   {{"id", contender.candidate.id}, {"rounds", rounds}, {"seed", random_()}})
+            .get<Verification>();
+    if (found.fault.empty()) continue;
+    contender.verification.wrong += found.wrong;
+    contender.verification.fault = found.fault;
+    contender.is_out = true;
+  }
 }
 
 void Contest::drop(std::size_t index) {

@@ -73,6 +73,8 @@ class Contest {
   void run(double limit, std::chrono::steady_clock::time_point deadline);
   // One round of stock, twice, and these contenders, without keeping the times.
   [[nodiscard]] RoundTimes time_round(std::span<const std::size_t> who);
+  // Checks a contender's sums again over `calls` calls with ever new data; wrong ones put it out.
+  void soak(std::size_t index, int calls);
   // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out.
   void finish();
   void drop(std::size_t index);

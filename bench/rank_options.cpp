@@ -9,6 +9,7 @@
 
 #include "candidate.hpp"
 #include "devices.hpp"
+#include "host/profile_search.hpp"
 #include "lanewise/error.hpp"
 #include "nccl_library.hpp"
 #include "plugin_control.hpp"
@@ -89,6 +90,7 @@ Environment environment_with_plugin(const Machine& machine) {
   const char* path = std::getenv("LD_LIBRARY_PATH");
   // By its short name, which every NCCL takes: 2.27.3 takes no path.
   variables[plugin_variable] = "lanewise";
+  variables["LANEWISE_PROFILE"] = host::no_profile;
   variables["LD_LIBRARY_PATH"] = file.parent_path().string() +
                                  (path != nullptr && *path != '\0' ? ":" + std::string(path) : "");
   allow_crowding(machine, variables);

@@ -36,8 +36,8 @@ struct Machine {
 // GPUs need.
 [[nodiscard]] Machine inspect_machine(const RankOptions& options);
 
-// What ranks need in their environment: with the plugin or without any, and NCCL's permission for
-// several ranks on a GPU. Variables that the user has set win.
+// What ranks need in their environment: with the plugin (and no profile) or without any, and NCCL's
+// permission for several ranks on a GPU. Variables that the user has set win.
 [[nodiscard]] Environment environment_without_plugin(const Machine& machine);
 [[nodiscard]] Environment environment_with_plugin(const Machine& machine);
 

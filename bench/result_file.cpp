@@ -9,6 +9,7 @@
 #include "host/settings.hpp"
 #include "host/text_file.hpp"
 #include "machine_state.hpp"
+#include "table.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -71,6 +72,7 @@ std::string now_utc() {
 
 nlohmann::json start_result(const std::string& command, const Machine& machine) {
   const MachineState state = read_machine_state();
+  show_warnings(state.warnings);
   Environment variables;
   for (const auto& [name, value] : host::read_process_environment()) {
     if (name.starts_with("NCCL_")) variables[name] = value;

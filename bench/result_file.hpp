@@ -12,7 +12,7 @@
 
 namespace lanewise::bench {
 
-// The sections every result has. `command` is the command line.
+// The sections every result has, before ranks are started; warnings also go to stderr.
 [[nodiscard]] nlohmann::json start_result(const std::string& command, const Machine& machine);
 // One entry of "sizes".
 [[nodiscard]] nlohmann::json describe_size(const Contest& contest);

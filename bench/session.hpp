@@ -31,6 +31,7 @@ class Session {
   // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
+  // soak    {id, rounds, seed} -> Verification: the same check again with ever new data
   // drop    {ids} -> {}: forgets what was prepared
   // Throws std::runtime_error for an unknown operation or whatever goes wrong.
   nlohmann::json run(std::string_view operation, const nlohmann::json& request);
@@ -45,12 +46,14 @@ class Session {
     std::vector<std::size_t> trace;
     CallGraph graph;
   };
+  const Prepared& find(int id) const;
   static Prepared plan(const Candidate& candidate, const Batch& batch);
 
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json probe(const nlohmann::json& request);
   nlohmann::json prepare(const nlohmann::json& request);
   nlohmann::json time(const nlohmann::json& request);
+  nlohmann::json soak(const nlohmann::json& request);
   nlohmann::json drop(const nlohmann::json& request);
 
   void warm_own_kernels();

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "host/json.hpp"
+#include "host/text_file.hpp"
 #include "lanewise/error.hpp"
 
 namespace lanewise::bench {
@@ -34,6 +36,19 @@ void add_range(const SizeOptions& options, std::set<std::size_t>& sizes) {
   }
 }
 
+// What `lanewise stats --json` wrote of a server's calls.
+void add_seen(const std::string& path, std::size_t element, std::set<std::size_t>& sizes) {
+  const auto text = host::read_text_file(path);
+  const host::JsonValue root = host::parse_json(text, path);
+  for (const host::JsonField& size :
+       host::JsonField(path, "statistics", root).at("sizes").items()) {
+    const auto bytes =
+        static_cast<std::size_t>(size.at("bytes").whole(1, static_cast<long long>(largest)));
+    // Calls of another type are not whole elements of this one.
+    if (bytes % element == 0) sizes.insert(bytes);
+  }
+}
+
 void add_shape(const SizeOptions& options, long hidden, std::set<std::size_t>& sizes) {
   const std::size_t row = static_cast<std::size_t>(hidden) * size_of(parse_data_type(options.type));
   for (const int tokens : options.tokens) {
@@ -54,6 +69,8 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
   command.add_option("--range", options.range, "Powers of two, as in 1K:4M");
   command.add_flag("--neighbours", options.wants_neighbours,
                    "With --range: also 16 bytes below and above each power");
+  command.add_option("--from-stats", options.stats,
+                     "The sizes in a file of `lanewise stats --json`");
   command.add_option("--dtype", options.type, "bf16, fp16, fp32 or fp8")->capture_default_str();
 }
 
@@ -62,8 +79,9 @@ std::vector<std::size_t> choose_sizes(const SizeOptions& options) {
   for (const std::string& text : options.bytes) sizes.insert(parse_size(text));
   if (!options.range.empty()) add_range(options, sizes);
   if (options.hidden > 0) add_shape(options, options.hidden, sizes);
-  if (sizes.empty()) add_shape(options, default_hidden, sizes);
   const std::size_t element = size_of(parse_data_type(options.type));
+  if (!options.stats.empty()) add_seen(options.stats, element, sizes);
+  if (sizes.empty()) add_shape(options, default_hidden, sizes);
   for (const std::size_t bytes : sizes) {
     if (bytes == 0 || bytes > largest) throw Error("a payload has 1 byte to 1 GiB");
     if (bytes % element != 0) {

@@ -19,11 +19,12 @@ struct SizeOptions {
   long hidden = 0;  // 0: not given
   std::vector<int> tokens = {1, 2, 4, 8, 16};
   std::string range;
+  std::string stats;  // a file
   bool wants_neighbours = false;
   std::string type = "bf16";
 };
 
-// --bytes, --hidden, --tokens, --range, --neighbours, --dtype.
+// --bytes, --hidden, --tokens, --range, --neighbours, --from-stats, --dtype.
 void add_size_options(CLI::App& command, SizeOptions& options);
 
 // Sorted, each once, whole elements; without any option the shape of a model with hidden 7168.

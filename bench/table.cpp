@@ -54,6 +54,12 @@ std::string show_line(const Contest& contest) {
   return text;
 }
 
+void show_warnings(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    std::fprintf(stderr, "lanewise-bench: %s\n", warning.c_str());
+  }
+}
+
 void show_progress(std::size_t done, std::size_t all, double elapsed_s) {
   if (isatty(STDERR_FILENO) == 0 || done == 0) return;
   const double left = elapsed_s / static_cast<double>(done) * static_cast<double>(all - done);

@@ -15,6 +15,8 @@ namespace lanewise::bench {
 // Columns for a line of show_line.
 [[nodiscard]] std::string show_heading(std::span<const RunningArm> arms);
 [[nodiscard]] std::string show_line(const Contest& contest);
+// On stderr.
+void show_warnings(std::span<const std::string> warnings);
 // "+01:23" of time left, for progress on stderr; rewritten in place on a terminal.
 void show_progress(std::size_t done, std::size_t all, double elapsed_s);
 

@@ -16,6 +16,7 @@
 #include "machine_state.hpp"
 #include "result_file.hpp"
 #include "sizes.hpp"
+#include "table.hpp"
 #include "tuner.hpp"
 
 namespace lanewise::bench {
@@ -28,6 +29,7 @@ struct Options {
   RankOptions ranks;
   SizeOptions sizes;
   int budget_s = 60;
+  int soak_calls = 0;
   std::string output = "lanewise-profile.json";
   bool is_forced = false;
 };
@@ -104,7 +106,9 @@ void tune(const Options& options) {
   TuneRequest request;
   request.sizes = choose_sizes(options.sizes);
   request.budget_s = options.budget_s;
+  request.soak_calls = options.soak_calls;
   const MachineState state = read_machine_state();
+  show_warnings(state.warnings);
   const auto gang = open_gang(machine, options.ranks,
                               {"tune", environment_with_plugin(machine),
                                parse_data_type(options.sizes.type), request.sizes.back(), false});
@@ -142,6 +146,12 @@ void add_tune(CLI::App& app) {
   add_size_options(*command, options->sizes);
   command->add_option("--budget", options->budget_s, "Seconds to measure")
       ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  command
+      ->add_option("--soak", options->soak_calls,
+                   "Also try LL128, after so many checked calls of each at each size; 10000 is "
+                   "what it takes to call it verified")
+      ->check(CLI::Range(0, 10'000'000))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "The profile")->capture_default_str();
   command->add_flag("--force", options->is_forced, "Write it in spite of noise and other users");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "contest.hpp"
 #include "lanewise/halving.hpp"
@@ -35,7 +36,8 @@ class Tuning {
     while (const auto plan = halving_.next()) {
       const auto start = Clock::now();
       RoundResult result = measure(*plan, outcome.faults);
-      result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      result.seconds = std::chrono::duration<double>(Clock::now() - start).count() -
+                       std::exchange(soak_seconds_, 0);
       halving_.record(*plan, result);
       ++outcome.rounds;
       show_progress(static_cast<std::size_t>(halving_.progress() * 100), 100,
@@ -45,6 +47,12 @@ class Tuning {
       if (contest) contest->finish();
     }
     outcome.sizes = halving_.results();
+    outcome.is_ll128_verified = has_soaked_ && !has_soaked_wrong_;
+    // One wrong sum anywhere, and LL128 is good for nothing here.
+    for (MeasuredSize& size : outcome.sizes) {
+      const bool is_ll128 = size.choice && size.choice->protocol == Protocol::ll128;
+      if (is_ll128 && !outcome.is_ll128_verified) size.choice.reset();
+    }
     if (!halving_.stock_ratios().empty()) outcome.noise = relative_spread(halving_.stock_ratios());
     return outcome;
   }
@@ -54,7 +62,8 @@ class Tuning {
                                                   const TuneRequest& request) {
     std::vector<CandidateSet> sets;
     for (const std::size_t bytes : request.sizes) {
-      const auto candidates = candidates_at(bytes, survey, Ll128Use::never);
+      const auto candidates = candidates_at(
+          bytes, survey, request.soak_calls > 0 ? Ll128Use::where_priced : Ll128Use::never);
       sets.push_back({bytes, prune_by_model(candidates, bytes, survey.communicator, request.keep)});
     }
     return sets;
@@ -92,12 +101,28 @@ class Tuning {
     auto contest = std::make_unique<Contest>(plan.bytes, timing, std::move(contenders),
                                              static_cast<int>(plan.size) * ids_a_size);
     contest->prepare();
+    soak(*contest);
     for (const Contender& contender : contest->contenders()) {
       if (contender.verification.fault.empty()) continue;
       faults.push_back(contender.candidate.name + " at " + show_size(plan.bytes) + ": " +
                        contender.verification.fault);
     }
     return contest;
+  }
+
+  // Not a part of the budget, which is for timing.
+  void soak(Contest& contest) {
+    if (request_.soak_calls == 0) return;
+    const auto start = Clock::now();
+    const auto contenders = contest.contenders();
+    for (std::size_t index = 1; index < contenders.size(); ++index) {
+      const Contender& contender = contenders[index];
+      if (contender.candidate.forced->protocol != Protocol::ll128) continue;
+      if (!contender.verification.is_unavailable) contest.soak(index, request_.soak_calls);
+      has_soaked_ = true;
+      has_soaked_wrong_ = has_soaked_wrong_ || !contender.verification.fault.empty();
+    }
+    soak_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
   }
 
   static std::size_t find(const Contest& contest, const Choice& choice) {
@@ -122,6 +147,9 @@ class Tuning {
   TuneRequest request_;
   Halving halving_;
   std::vector<std::unique_ptr<Contest>> contests_;
+  double soak_seconds_ = 0;
+  bool has_soaked_ = false;
+  bool has_soaked_wrong_ = false;
   Clock::time_point start_ = Clock::now();
 };
 

@@ -20,11 +20,13 @@ struct TuneRequest {
   // data/allreduce_h200x2.csv.
   std::size_t keep = 8;
   std::uint64_t seed = 1;
+  int soak_calls = 0;  // of each LL128 candidate; 0: LL128 is left out
 };
 
 struct TuneOutcome {
   std::vector<MeasuredSize> sizes;  // for build_rules
   std::vector<std::string> faults;  // wrong sums, in words
+  bool is_ll128_verified = false;   // soaked at every size without a wrong sum
   double noise = 0;                 // relative_spread of stock against itself; 0 without readings
   int rounds = 0;
 };

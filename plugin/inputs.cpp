@@ -31,6 +31,7 @@ NcclRelease find_release(const Opening& opening) {
 // A named profile of another machine is refused by match(), like one of another NCCL.
 std::optional<host::FoundProfile> find_profile(const std::string& named, const Topology& topology,
                                                const NcclRelease& release) {
+  if (named == host::no_profile) return std::nullopt;
   if (!named.empty()) return host::FoundProfile{named, host::read_profile(named)};
   if (topology.gpus.empty()) return std::nullopt;
   return host::find_profile({}, fingerprint(topology), host::profile_folders(), release);

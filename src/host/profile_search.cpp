@@ -66,6 +66,7 @@ std::optional<FoundProfile> find_profile(const std::filesystem::path& named,
                                          const std::string& fingerprint,
                                          const std::vector<std::filesystem::path>& folders,
                                          const std::optional<NcclRelease>& nccl) {
+  if (named == no_profile) return std::nullopt;
   if (!named.empty()) return read_for(named, fingerprint);
   for (const auto& folder : folders) {
     const auto paths = list_profiles(folder, fingerprint);

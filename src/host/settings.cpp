@@ -71,8 +71,9 @@ constexpr std::array descriptions = {
                        "apply: change NCCL's choice; observe: decide and log only; off: inert"},
     SettingDescription{"LANEWISE_MACHINE", "",
                        "topology file to use instead of this machine's /sys"},
-    SettingDescription{"LANEWISE_PROFILE", "",
-                       "profile to use instead of the one found for this machine"},
+    SettingDescription{
+        "LANEWISE_PROFILE", "",
+        "profile to use instead of the one found for this machine; none: no profile"},
     SettingDescription{"LANEWISE_APPLY_ENV", "0",
                        "1: NCCL_NET_PLUGIN=lanewise adds the best environment to the process"},
     SettingDescription{"LANEWISE_LOG", "info", "trace, debug, info, warning, error or off"},

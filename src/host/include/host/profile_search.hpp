@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lanewise/profile.hpp"
@@ -21,10 +22,14 @@ struct FoundProfile {
 // /etc/lanewise/profiles, then share/lanewise/profiles beside the folder of this program or plugin.
 [[nodiscard]] std::vector<std::filesystem::path> profile_folders();
 
-// `named` (LANEWISE_PROFILE; empty: none) is taken alone and must be readable and of this machine.
-// Else the first of `folders` that has FINGERPRINT.json or FINGERPRINT-*.json; of several there the
-// one made with `nccl`, then FINGERPRINT.json, then the first by name. Nullopt where no folder has
-// one. Throws Error with the reason where a file cannot be used or was made on another machine.
+// LANEWISE_PROFILE's word for no profile, whatever the folders hold.
+inline constexpr std::string_view no_profile = "none";
+
+// `named` (LANEWISE_PROFILE; empty: not set, no_profile: nullopt) is taken alone and must be
+// readable and of this machine. Else the first of `folders` that has FINGERPRINT.json or
+// FINGERPRINT-*.json; of several there the one made with `nccl`, then FINGERPRINT.json, then the
+// first by name. Nullopt where no folder has one. Throws Error with the reason where a file cannot
+// be used or was made on another machine.
 [[nodiscard]] std::optional<FoundProfile> find_profile(
     const std::filesystem::path& named, const std::string& fingerprint,
     const std::vector<std::filesystem::path>& folders,
