@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and what is missing here, from Debian's packages. Uses
-# sudo where it is not root; does nothing, and needs neither, where all is there.
+# Installs what building needs and what is missing here, from Debian's packages. Uses sudo where it
+# is not root; does nothing, and needs neither, where all is there.
+# Usage: install.sh [test], with what the tests need besides
 set -euo pipefail
 
 packages=(
   g++ make cmake ninja-build pkg-config # to build
   dpkg-dev xz-utils ca-certificates     # for scripts/deps.sh, which builds hwloc from source
   libhwloc-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
-  libgtest-dev binutils # to test
 )
+# For the bench's report, and to count the instructions of a decision.
+[[ ${1:-} != test ]] || packages+=(libgtest-dev binutils python3 python3-matplotlib valgrind)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "install: not a Debian: please install the equivalents of ${packages[*]}" >&2

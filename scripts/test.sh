@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 presets=("$@")
 [[ ${#presets[@]} -gt 0 ]] || presets=(dev asan)
 
-scripts/install.sh
+scripts/install.sh test
 scripts/deps.sh
 for preset in "${presets[@]}"; do
   echo "test: $preset"
