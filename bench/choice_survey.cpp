@@ -34,9 +34,9 @@ std::vector<Choice> all_entries() {
   return entries;
 }
 
-int count_channels(Gang& gang, std::size_t bytes, const Machine& machine) {
+int count_channels(Gang& gang, const Machine& machine) {
   const Choice most{Algorithm::ring, Protocol::simple, machine.nccl.max_channels()};
-  const auto shape = probe(gang, bytes, {most}).front().shape;
+  const auto shape = probe(gang, survey_bytes, {most}).front().shape;
   return shape ? std::clamp(shape->channels, 1, machine.nccl.max_channels())
                : channels_where_unknown;
 }
@@ -50,7 +50,7 @@ ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
   }
-  survey.communicator = {machine.ranks, count_channels(gang, max_bytes, machine), machine.nccl,
+  survey.communicator = {machine.ranks, count_channels(gang, machine), machine.nccl,
                          host::parse_nccl_limits(host::read_process_environment())};
   return survey;
 }

@@ -104,6 +104,7 @@ Clock::time_point deadline_of_size(const TimingOptions& timing, Clock::time_poin
 
 void compare(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
+  check_writable(options.json);
   const auto sizes = choose_sizes(options.sizes);
   const auto plans = plan_arms(options, machine);
   nlohmann::json result = start_result(command_line(), machine);

@@ -3,6 +3,7 @@
 
 #include "rank_options.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -104,7 +105,7 @@ std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& optio
                                       std::chrono::seconds(options.timeout_s)});
   const auto plugin = needs.variables.find(plugin_variable);
   const bool has_plugin = plugin != needs.variables.end() && plugin->second != "none";
-  static_cast<void>(gang->call("open", {{"max_bytes", needs.max_bytes},
+  static_cast<void>(gang->call("open", {{"max_bytes", std::max(needs.max_bytes, survey_bytes)},
                                         {"type", name_of(needs.type)},
                                         {"plugin", has_plugin ? machine.plugin : ""},
                                         {"plant", options.plant},

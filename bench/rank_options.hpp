@@ -41,6 +41,10 @@ struct Machine {
 [[nodiscard]] Environment environment_without_plugin(const Machine& machine);
 [[nodiscard]] Environment environment_with_plugin(const Machine& machine);
 
+// A payload for which NCCL uses every channel it has: 64 channels of 512 threads, each with the 64
+// bytes that NCCL wants for it, eight times over. Every gang's buffers hold it.
+inline constexpr std::size_t survey_bytes = std::size_t{16} << 20U;
+
 // What a gang is opened for.
 struct GangNeeds {
   std::string label;

@@ -102,6 +102,7 @@ nlohmann::json describe(const Options& options, const Step& step, const Contest&
 
 void replay(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
+  check_writable(options.json);
   const Step step = read_step(options);
   std::vector<ArmPlan> plans;
   for (const std::string& name : options.arms) {

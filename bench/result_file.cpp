@@ -3,11 +3,17 @@
 
 #include "result_file.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 
 #include "host/settings.hpp"
 #include "host/text_file.hpp"
+#include "lanewise/error.hpp"
 #include "machine_state.hpp"
 #include "table.hpp"
 
@@ -96,6 +102,14 @@ nlohmann::json describe_size(const Contest& contest) {
   nlohmann::json arms = nlohmann::json::array();
   for (const Contender& contender : contest.contenders()) arms.push_back(describe_arm(contender));
   return {{"bytes", contest.bytes()}, {"arms", arms}};
+}
+
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (access(folder.c_str(), W_OK) != 0) {
+    throw Error(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+  }
 }
 
 void write_result(const std::string& path, const nlohmann::json& result) {

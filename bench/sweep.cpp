@@ -77,6 +77,8 @@ void show_best(const Contest& contest) {
 
 void sweep(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
+  check_writable(options.json);
+  check_writable(options.csv);
   const auto sizes = choose_sizes(options.sizes);
   nlohmann::json result = start_result(command_line(), machine);
   result["mode"] = name_of(options.timing.is_eager ? Mode::eager : Mode::graph);

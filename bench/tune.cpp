@@ -103,6 +103,7 @@ Profile make_profile(const Machine& machine, const MachineState& state, TunedEnv
 
 void tune(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
+  check_writable(options.output);
   TuneRequest request;
   request.sizes = choose_sizes(options.sizes);
   request.budget_s = options.budget_s;

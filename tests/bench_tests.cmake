@@ -66,3 +66,8 @@ bench_test(ReplaysAStep STATUS 0 MATCH "122 calls of at most 56 KiB.*stock .*tre
   COMMAND replay --plugin $<TARGET_FILE:nccl-tuner-lanewise> --rounds 2 --arm stock --arm tree/ll/4)
 bench_test(TimesADecisionWithoutAGpu STATUS 0 MATCH "one decision: [0-9]+ ns median"
   ENVIRONMENT LANEWISE_FAKE_GPUS=0 COMMAND decide --plugin $<TARGET_FILE:nccl-tuner-lanewise> --samples 1000)
+bench_test(MeasuresTheNeighboursOfPowersOfTwo STATUS 0 MATCH " 1 KiB .* 1040 .* 2032 .* 2 KiB "
+  COMMAND compare --plugin $<TARGET_FILE:nccl-tuner-lanewise> --range 1K:2K --neighbours --rounds 1
+    --most-rounds 1 --arm stock --arm ring/ll/1)
+bench_test(SaysBeforeMeasuringThatAResultHasNoPlace STATUS 2 MATCH "/nowhere/r.json: cannot be written"
+  COMMAND ${small_compare} --json /nowhere/r.json)
