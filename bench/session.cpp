@@ -27,6 +27,13 @@ double read_cycles_per_us(int device) {
   return kilohertz / 1000.0;
 }
 
+std::size_t read_free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
 }  // namespace
 
 nlohmann::json Session::run(std::string_view operation, const nlohmann::json& request) {
@@ -37,7 +44,8 @@ nlohmann::json Session::run(std::string_view operation, const nlohmann::json& re
   static constexpr std::array operations = {
       Operation{"open", &Session::open},       Operation{"probe", &Session::probe},
       Operation{"prepare", &Session::prepare}, Operation{"time", &Session::time},
-      Operation{"soak", &Session::soak},       Operation{"drop", &Session::drop}};
+      Operation{"soak", &Session::soak},       Operation{"memory", &Session::memory},
+      Operation{"drop", &Session::drop}};
   for (const Operation& known : operations) {
     if (known.name == operation) return (this->*known.function)(request);
   }
@@ -55,6 +63,8 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   if (!plant.empty()) plant_ = parse_plant(plant);
   if (!plugin.empty() && link_.leads_process()) control_.emplace(plugin);
   link_.begin("allocating its buffers");
+  link_.barrier();
+  free_before_ = read_free_memory();
   link_.barrier();
   buffers_ = std::make_unique<Buffers>(request.at("max_bytes").get<std::size_t>());
   timer_ = std::make_unique<Timer>();
@@ -233,6 +243,18 @@ double Session::time_once(const Prepared& prepared, int launches) {
   const double us = timer_->microseconds() / (launches * prepared.calls);
   link_.barrier();
   return us;
+}
+
+nlohmann::json Session::memory(const nlohmann::json&) {
+  link_.begin("reading its GPU's free memory");
+  link_.barrier();
+  const auto free = read_free_memory();
+  link_.barrier();
+  int devices = 0;
+  check_cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  const int ranks_here = (link_.ranks() - device_ + devices - 1) / devices;
+  const auto taken = static_cast<long long>(free_before_) - static_cast<long long>(free);
+  return {{"bytes", taken / ranks_here}};
 }
 
 nlohmann::json Session::drop(const nlohmann::json& request) {

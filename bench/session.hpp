@@ -32,6 +32,7 @@ class Session {
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
   // soak    {id, rounds, seed} -> Verification: the same check again with ever new data
+  // memory  {} -> {bytes}: device memory taken since the context was made, a rank's share of it
   // drop    {ids} -> {}: forgets what was prepared
   // Throws std::runtime_error for an unknown operation or whatever goes wrong.
   nlohmann::json run(std::string_view operation, const nlohmann::json& request);
@@ -54,6 +55,7 @@ class Session {
   nlohmann::json prepare(const nlohmann::json& request);
   nlohmann::json time(const nlohmann::json& request);
   nlohmann::json soak(const nlohmann::json& request);
+  nlohmann::json memory(const nlohmann::json& request);
   nlohmann::json drop(const nlohmann::json& request);
 
   void warm_own_kernels();
@@ -75,6 +77,7 @@ class Session {
   DataType type_ = DataType::bf16;
   int device_ = 0;
   double cycles_per_us_ = 0;
+  std::size_t free_before_ = 0;  // of the device's memory, when all ranks had their contexts
   std::optional<PluginControl> control_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Buffers> buffers_;

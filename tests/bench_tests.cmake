@@ -71,3 +71,22 @@ bench_test(MeasuresTheNeighboursOfPowersOfTwo STATUS 0 MATCH " 1 KiB .* 1040 .* 
     --most-rounds 1 --arm stock --arm ring/ll/1)
 bench_test(SaysBeforeMeasuringThatAResultHasNoPlace STATUS 2 MATCH "/nowhere/r.json: cannot be written"
   COMMAND ${small_compare} --json /nowhere/r.json)
+set(small_search environments --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K)
+bench_test(FindsTheFasterEnvironment STATUS 0
+  MATCH "12.0 MiB  NCCL_MIN_NCHANNELS=16.*fastest: NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
+bench_test(LeavesAnEnvironmentThatTakesTooMuchMemory STATUS 0
+  MATCH "12.0 MiB  NCCL_MIN_NCHANNELS=16.*fastest: NCCL_MIN_NCHANNELS=8"
+  COMMAND ${small_search} --memory 8M)
+bench_test(BuildsOnWhatTheUserSet STATUS 0 MATCH "fastest: NCCL_MIN_NCHANNELS=8"
+  ENVIRONMENT NCCL_MIN_NCHANNELS=8 COMMAND ${small_search})
+bench_test(RecordsAnEnvironmentThatHangs STATUS 0
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*no answer within 2 s: rank 1.*fastest: NCCL_MIN_NCHANNELS=32"
+  COMMAND ${small_search} --timeout 2 --plant hang:1 --plant-in NCCL_MIN_NCHANNELS=16)
+bench_test(RecordsAnEnvironmentWithAWrongSum STATUS 0
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*rank 1: 1 wrong sums.*fastest: NCCL_MIN_NCHANNELS=32"
+  COMMAND ${small_search} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16)
+bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
+  MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS: .*killed by signal 9"
+  COMMAND ${small_search} --plant kill:1 --plant-in NCCL_P2P_LEVEL=SYS)
+bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of memory"
+  COMMAND ${small_search} --memory lots)

@@ -86,6 +86,16 @@ TEST(EnvironmentSearch, DoesNotTakeNoiseForAStep) {
   EXPECT_TRUE(found[0].variables.empty());
 }
 
+TEST(EnvironmentSearch, TakesTheSmallerOfTwoThatAreAlike) {
+  const auto search = run([](const Environment& variables) {
+    auto screening = measure(variables);
+    if (value_of(variables, "NCCL_MIN_NCHANNELS") == "32") screening.speedup = 1.83;
+    return screening;
+  });
+
+  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
+}
+
 TEST(EnvironmentSearch, StaysWithinTheMemoryLimit) {
   const auto search = run(measure, {}, 32 * mebibyte);
 

@@ -14,6 +14,8 @@ namespace {
 
 // A step upwards is one that a repeat of the same run would not make by itself.
 constexpr double least_step = gain_limit;
+// Values of one kind come with growing memory: the larger one has to earn it.
+constexpr double least_improvement = 1.01;
 
 Environment join(Environment base, const Environment& value) {
   for (const auto& [name, text] : value) base.insert_or_assign(name, text);
@@ -90,7 +92,7 @@ void EnvironmentSearch::record(const Screening& screening) {
     accepted_.push_back(0);
   } else {
     const bool is_too_large = screening.memory_bytes > memory_limit_;
-    const double to_beat = best_of_axis_ ? screenings_[*best_of_axis_].speedup
+    const double to_beat = best_of_axis_ ? screenings_[*best_of_axis_].speedup * least_improvement
                                          : screenings_[accepted_.back()].speedup * least_step;
     if (screening.fault.empty() && !is_too_large && screening.speedup > to_beat)
       best_of_axis_ = index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,8 +26,15 @@ struct CUevent_st {
   double time_us = 0;
 };
 
+namespace {
+
+std::atomic<std::size_t> memory_taken{0};
+
+}  // namespace
+
 extern "C" {
 
+void lanewise_fake_take_memory(std::size_t bytes) { memory_taken += bytes; }
 void lanewise_fake_queue(cudaStream_t stream, const Work& work) {
   (stream->captured != nullptr ? *stream->captured : stream->queued).push_back(work);
 }
@@ -65,6 +73,11 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* memory) {
   std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *total = std::size_t{80} << 30U;
+  *free = *total - memory_taken;
   return cudaSuccess;
 }
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -59,10 +60,17 @@ PriceTable priced(std::size_t bytes) {
   return table;
 }
 
+// Channels that a communicator has: 4, or more where the environment asks for them. Each takes a
+// MiB of device memory.
+int channels_of_communicator() {
+  const char* least = std::getenv("NCCL_MIN_NCHANNELS");
+  return std::max(4, least != nullptr ? std::atoi(least) : 0);
+}
+
 // Tree on four channels wins up to 128 KiB, and ring/simple above; more channels help a little.
 double real_us(int algorithm, int protocol, int channels, std::size_t bytes) {
   const double kib = static_cast<double>(bytes) / 1024;
-  const double lanes = channels > 0 ? channels : 2;
+  const double lanes = channels > 0 ? std::min(channels, channels_of_communicator()) : 2;
   if (algorithm == tree && protocol == ll) return 20 + kib / 4 / lanes;
   if (algorithm == ring && protocol == ll) return 40 + kib / 4 / lanes;
   return 60 + kib / 16 / lanes;
@@ -149,6 +157,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int ranks, ncclUniqueId 
   close(file);
   auto* made = new ncclComm{rank,         ranks,   static_cast<Board*>(memory), id.internal,
                             find_tuner(), nullptr, static_cast<unsigned>(rank)};
+  lanewise_fake_take_memory(static_cast<std::size_t>(channels_of_communicator()) << 20U);
   made->barrier();
   if (rank == 0) shm_unlink(id.internal);
   if (made->tuner != nullptr) {

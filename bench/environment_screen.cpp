@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "environment_screen.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "host/settings.hpp"
+#include "lanewise/environment_key.hpp"
+#include "lanewise/environment_plan.hpp"
+#include "lanewise/error.hpp"
+#include "sizes.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Eight ranks start and connect within 5 s; one setting that hangs must not eat a tune's budget.
+constexpr int most_timeout_s = 20;
+
+// Each kind that wins at some size and channel count of data/allreduce_h200x2.csv; beside them
+// Lanewise's own choice. Entries that NCCL does not price drop out.
+constexpr std::array choices = {
+    Choice{Algorithm::tree, Protocol::ll, 4}, Choice{Algorithm::tree, Protocol::ll, 16},
+    Choice{Algorithm::ring, Protocol::ll, 4}, Choice{Algorithm::ring, Protocol::ll, 16},
+    Choice{Algorithm::ring, Protocol::simple, 0}};
+
+// The ends and the middle.
+std::vector<std::size_t> pick_sizes(const std::vector<std::size_t>& sizes) {
+  std::vector<std::size_t> picked = {sizes.front(), sizes[sizes.size() / 2], sizes.back()};
+  picked.erase(std::unique(picked.begin(), picked.end()), picked.end());
+  return picked;
+}
+
+bool holds(const Environment& variables, const std::string& assignment) {
+  return std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+    return variable.first + "=" + variable.second == assignment;
+  });
+}
+
+class Screener {
+ public:
+  Screener(const Machine& machine, const ScreenOptions& options)
+      : machine_(machine), options_(options), sizes_(pick_sizes(options.sizes)) {
+    options_.ranks.timeout_s = std::min(options_.ranks.timeout_s, most_timeout_s);
+    stock_ = open("stock", environment_without_plugin(machine), "");
+  }
+
+  // A failure of these ranks is the environment's; one of stock's ranks is everybody's.
+  Screening screen(const Environment& variables) {
+    Screening screening{variables, 0, 0, ""};
+    try {
+      measure(screening);
+    } catch (const std::runtime_error& error) {
+      screening.fault = error.what();
+      static_cast<void>(memory_of(*stock_));
+    }
+    return screening;
+  }
+
+ private:
+  std::unique_ptr<Gang> open(const std::string& label, const Environment& variables,
+                             const std::string& plant) const {
+    RankOptions ranks = options_.ranks;
+    ranks.plant = plant;
+    return open_gang(machine_, ranks, {label, variables, options_.type, sizes_.back(), false});
+  }
+
+  void measure(Screening& screening) {
+    auto variables = environment_with_plugin(machine_);
+    for (const auto& [name, value] : screening.variables) variables.insert_or_assign(name, value);
+    const bool is_planted =
+        !options_.plant_in.empty() && holds(screening.variables, options_.plant_in);
+    const auto gang =
+        open(to_string(screening.variables), variables, is_planted ? options_.ranks.plant : "");
+    std::vector<double> ratios;
+    for (const std::size_t bytes : sizes_) {
+      const auto ratio = compare(*gang, bytes, screening);
+      if (!screening.fault.empty()) return;
+      ratios.push_back(ratio);
+    }
+    screening.speedup = geometric_mean(ratios);
+    screening.memory_bytes = memory_of(*gang) - memory_of(*stock_);
+  }
+
+  // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
+  double compare(Gang& gang, std::size_t bytes, Screening& screening) {
+    Contest contest(bytes, options_.timing, contenders(gang));
+    contest.prepare();
+    double best = 0;
+    if (find_fault(contest, screening.fault)) {
+      contest.finish();
+      return best;
+    }
+    contest.run(gain_limit, Clock::now());
+    for (const Contender& contender : contest.contenders().subspan(1))
+      if (const auto ratio = contender.ratio()) best = std::max(best, ratio->median);
+    contest.finish();
+    if (best <= 0) throw std::runtime_error("no choice could be timed at " + show_size(bytes));
+    return best;
+  }
+
+  std::vector<Contender> contenders(Gang& gang) const {
+    std::vector<Contender> all(2);
+    all[0].gang = stock_.get();
+    all[0].candidate.name = "stock";
+    all[0].candidate.arm = Arm::stock;
+    all[1].gang = &gang;
+    all[1].candidate.name = "lanewise";
+    for (const Choice& choice : choices) {
+      all.emplace_back();
+      all.back().gang = &gang;
+      all.back().candidate.name = to_string(choice);
+      all.back().candidate.forced = choice;
+    }
+    return all;
+  }
+
+  static bool find_fault(const Contest& contest, std::string& fault) {
+    for (const Contender& contender : contest.contenders().subspan(1)) {
+      if (contender.verification.fault.empty()) continue;
+      fault = contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
+              contender.verification.fault;
+      return true;
+    }
+    return false;
+  }
+
+  static long long memory_of(Gang& gang) {
+    return gang.call("memory", nlohmann::json::object()).at("bytes").get<long long>();
+  }
+
+  const Machine& machine_;
+  ScreenOptions options_;
+  std::vector<std::size_t> sizes_;
+  std::unique_ptr<Gang> stock_;
+};
+
+}  // namespace
+
+ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& options,
+                                  const std::function<void(const Screening&)>& report) {
+  const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
+  const auto own = host::read_process_environment();
+  EnvironmentSearch search(keyed_part(own), setting_axes(own, options.graph_file),
+                           options.memory_limit_bytes);
+  Screener screener(machine, options);
+  auto variables = search.next();
+  for (; variables && Clock::now() < end; variables = search.next()) {
+    search.record(screener.screen(*variables));
+    report(search.screenings().back());
+  }
+  return {search.screenings(), search.worthwhile(), search.unsafe_settings(), !variables};
+}
+
+long long parse_memory(const std::string& text) {
+  std::size_t used = 0;
+  long long value = -1;
+  try {
+    value = std::stoll(text, &used);
+  } catch (const std::logic_error&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  constexpr long long largest = 1LL << 20;  // of any unit: a PiB is no GPU's
+  if (used == 0 || value < 0 || shift < 0 || (shift > 0 && value > largest))
+    throw Error("\"" + text + "\" is no amount of memory: expected 256M, 1G, 64K or bytes");
+  return value << shift;
+}
+
+}  // namespace lanewise::bench

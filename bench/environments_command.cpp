@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <cstdio>
+#include <memory>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "environment_screen.hpp"
+#include "lanewise/environment_plan.hpp"
+#include "result_file.hpp"
+#include "sizes.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+struct Options {
+  ScreenOptions screen;
+  SizeOptions sizes;
+  std::string memory = "256M";
+  std::string json;
+};
+
+void show(const Screening& screening) {
+  constexpr double bytes_per_mebibyte = 1024.0 * 1024.0;
+  const auto name = to_string(screening.variables);
+  if (screening.fault.empty()) {
+    std::printf("%6.3f  %8.1f MiB  %s\n", screening.speedup,
+                static_cast<double>(screening.memory_bytes) / bytes_per_mebibyte, name.c_str());
+  } else {
+    std::printf("UNSAFE  %12s  %s: %s\n", "", name.c_str(), screening.fault.c_str());
+  }
+  std::fflush(stdout);
+}
+
+nlohmann::json describe(const Screening& screening) {
+  nlohmann::json json = {{"variables", screening.variables}};
+  if (screening.fault.empty()) {
+    json["speedup"] = screening.speedup;
+    json["memory_bytes"] = screening.memory_bytes;
+  } else {
+    json["fault"] = screening.fault;
+  }
+  return json;
+}
+
+void search(Options& options) {
+  const Machine machine = inspect_machine(options.screen.ranks);
+  options.screen.sizes = choose_sizes(options.sizes);
+  options.screen.type = parse_data_type(options.sizes.type);
+  options.screen.memory_limit_bytes = parse_memory(options.memory);
+  std::printf("NCCL %s, %d ranks on %d GPUs: gain over stock, memory of a rank beyond stock's\n",
+              to_string(machine.nccl).c_str(), machine.ranks, machine.gpus);
+  const auto outcome = screen_environments(machine, options.screen, show);
+  nlohmann::json result = start_result(command_line(), machine);
+  result["is_complete"] = outcome.is_complete;
+  result["environments"] = nlohmann::json::array();
+  for (const auto& screening : outcome.screenings)
+    result["environments"].push_back(describe(screening));
+  if (!options.json.empty()) write_result(options.json, result);
+  if (outcome.worthwhile.empty()) throw Exit{exit_failure};
+  std::printf("%s%s: %s\n", outcome.is_complete ? "" : "the budget ended the search; ", "fastest",
+              to_string(outcome.worthwhile.front().variables).c_str());
+}
+
+}  // namespace
+
+void add_environments(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  // Enough to see a step of 3 %, and not more: each environment is swept in full later.
+  options->screen.timing.fewest_rounds = 8;
+  options->screen.timing.most_rounds = 8;
+  CLI::App* command = app.add_subcommand(
+      "environments", "Screen the variables that a server may start with, in fresh ranks each");
+  add_rank_options(*command, options->screen.ranks);
+  add_size_options(*command, options->sizes);
+  command->add_option("--budget", options->screen.budget_s, "Seconds until no more is started")
+      ->check(CLI::Range(1.0, 86'400.0))
+      ->capture_default_str();
+  command->add_option("--memory", options->memory, "Most device memory of a rank beyond stock's")
+      ->capture_default_str();
+  command->add_option("--graph", options->screen.graph_file, "An NCCL_GRAPH_FILE to try too")
+      ->check(CLI::ExistingFile);
+  command->add_option("--plant-in", options->screen.plant_in)->group("");
+  command->add_option("--json", options->json, "Write the result here");
+  command->callback([options] { search(*options); });
+}
+
+}  // namespace lanewise::bench
