@@ -15,6 +15,8 @@
 #include <memory>
 #include <thread>
 
+#include "agreement_shm.hpp"
+
 namespace lanewise::host {
 namespace {
 
@@ -211,14 +213,15 @@ TEST_F(AgreementTest, OneNameServesManyCommunicatorsInTurn) {
 
 TEST_F(AgreementTest, RefusesASymbolicLinkInItsPlace) {
   const auto wanted = request(0, 2);
-  std::ofstream(folder_ + "/elsewhere") << "untouched";
+  std::ofstream(folder_ + "/elsewhere") << std::string(64 + 2 * 64, 'x');
+  chmod((folder_ + "/elsewhere").c_str(), 0600);
   fs::create_symlink(folder_ + "/elsewhere", agreement_path(wanted));
 
   const auto outcome = agree(wanted);
 
   EXPECT_EQ(outcome.verdict, AgreementVerdict::unavailable);
   EXPECT_NE(outcome.note.find(agreement_path(wanted)), std::string::npos);
-  EXPECT_EQ(fs::file_size(folder_ + "/elsewhere"), 9U);
+  EXPECT_TRUE(fs::is_symlink(agreement_path(wanted)));
 }
 
 TEST_F(AgreementTest, RefusesASegmentThatOthersCanWrite) {
@@ -258,6 +261,21 @@ TEST_F(AgreementTest, ReplacesASegmentOfAnotherLayout) {
 
   for (const auto& outcome : agree_as_threads({wanted, request(1, 2)}))
     EXPECT_EQ(outcome.verdict, AgreementVerdict::apply);
+}
+
+TEST_F(AgreementTest, SweepsWhatNobodyWillComeBackTo) {
+  const pid_t killed = start_rank(request(0, 2));
+  await_arrivals(request(0, 2), 1);
+  kill(killed, SIGKILL);
+  waitpid(killed, nullptr, 0);
+  std::ofstream(folder_ + "/lanewise-4294967295-agree-1-2") << "another user's";
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+
+  sweep_segments(folder_, monotonic_ns() + 60 * second_ns);
+  EXPECT_EQ(files_left(), 2U);
+  sweep_segments(folder_, monotonic_ns() + 75 * second_ns);
+
+  EXPECT_EQ(files_left(), 1U);
 }
 
 TEST_F(AgreementTest, SaysWhichFolderIsMissing) {

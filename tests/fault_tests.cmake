@@ -10,7 +10,7 @@ function(faulty_ranks_test name ranks regex)
   add_test(NAME FaultyRanks.${name}
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_ranks.sh ${regex}
             $<TARGET_FILE:plays_ranks> ${lanewise_plugin} ${ranks} ${ARGN})
-  set_tests_properties(FaultyRanks.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120
+  set_tests_properties(FaultyRanks.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 30
     LABELS faults)
 endfunction()
 
@@ -23,6 +23,8 @@ faulty_ranks_test(ApplyWhereThereIsNoFault 3 ${all_apply} ${no_waiting})
 faulty_ranks_test(ApplyAlsoAsEight 8 "applied 8, stock 0, died 0" ${no_waiting})
 faulty_ranks_test(ApplyOnANoexecMount 3 ${all_apply} ${no_waiting} all:shm=noexec)
 faulty_ranks_test(ApplyWhileTheClockStepsBack 3 ${all_apply} all:LANEWISE_AGREE_MS=5000 all:clock=back)
+faulty_ranks_test(GiveUpWhileTheClockStepsBack 3 "applied 0, stock 2, died 1" ${short_wait}
+  all:clock=back 1:killed)
 foreach(kind full absent read_only)
   faulty_ranks_test(AllHave_${kind}_SharedMemory 3 ${all_stock} ${no_waiting} all:shm=${kind})
   faulty_ranks_test(OneHas_${kind}_SharedMemory 3 ${all_stock} ${short_wait} 1:shm=${kind})

@@ -140,6 +140,16 @@ TYPED_TEST(TunerContract, WritesNothingWithAnUnknownSetting) {
   EXPECT_EQ(communicator.result, abi::success);
 }
 
+TYPED_TEST(TunerContract, IsInertWhereAgreementIsRequiredAndImpossible) {
+  ::setenv("LANEWISE_AGREE", "require", 1);
+  Communicator<TypeParam> communicator(this->plugin_, 8, 1);
+
+  const auto reply = communicator.ask({}, pcie_prices());
+  ::unsetenv("LANEWISE_AGREE");
+
+  EXPECT_TRUE(TypeParam::version >= 5 || is_untouched(reply, pcie_prices()));
+}
+
 TYPED_TEST(TunerContract, ObeysTheUsersFilter) {
   ::setenv("NCCL_PROTO", "Simple", 1);
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
