@@ -87,7 +87,7 @@ std::string Consent::reason() const {
 
 std::uint64_t digest_of(const Inputs& inputs, host::Mode mode) {
   Digest digest;
-  digest.add(version).add(static_cast<std::uint64_t>(mode)).add(fingerprint(*inputs.topology));
+  digest.add(version).add(static_cast<std::uint64_t>(mode));
   add(digest, inputs.policy.release);
   for (const auto& [name, value] : keyed_part(inputs.environment)) digest.add(name).add(value);
   if (inputs.profile) digest.add(host::format_profile(*inputs.profile));

@@ -44,7 +44,8 @@ class Consent {
   std::unique_ptr<host::Agreement> agreement_;
 };
 
-// Of all that must be equal before GPUs are known: release, mode, environment, machine, profile.
+// Of what must be equal whatever it leads to: release, mode, profile, and the environment that
+// NCCL's prices depend on. Machines may differ in what no choice rests on: plan_of() tells.
 [[nodiscard]] std::uint64_t digest_of(const Inputs& inputs, host::Mode mode);
 // Of all that a policy's answers depend on.
 [[nodiscard]] std::uint64_t plan_of(const PolicyInputs& inputs) noexcept;

@@ -25,8 +25,9 @@ constinit std::size_t cause_count = 0;
 }  // namespace
 
 bool prepare_thread() noexcept {
-  // Much more than a thread's own storage, so that finding it means that the latter is found, too.
-  constexpr std::size_t probe_bytes = 65536;
+  // More than a thread's own storage and all of an init take: hwloc, too, ends the process where it
+  // finds no memory to begin with.
+  constexpr std::size_t probe_bytes = std::size_t{4} << 20;
   void* volatile probe = ::operator new(probe_bytes, std::nothrow);
   if (probe == nullptr) return false;
   ::operator delete(probe);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds with -Werror and runs every test, plain and then under the
 # address and undefined-behaviour sanitizers. Needs the network the first time, no GPU.
-# Usage: test.sh [PRESET ...], the default is: dev asan
+# Usage: test.sh [PRESET ...], the default is: dev asan, and a minute of each fuzzer where clang is
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,3 +16,6 @@ for preset in "${presets[@]}"; do
   cmake --build --preset "$preset" -j "$(nproc)"
   ctest --preset "$preset" -j "$(nproc)"
 done
+if [[ $# -eq 0 ]]; then
+  scripts/fuzz.sh
+fi

@@ -191,6 +191,18 @@ static void play_without_system_calls(void) {
   _exit(0);
 }
 
+/* So many decisions of sizes that were asked for before, for check_instructions.sh. */
+static void play_decisions(long calls) {
+  void* context = open_communicator(tuner, 2, 1, NULL);
+  float table[max_table], before[max_table];
+  fill_table(before, 7);
+  for (long call = 0; call < calls; ++call) {
+    memcpy(table, before, sizeof table);
+    ask(tuner, context, table, 7, 14336 << call % 4);
+  }
+  check(tuner->finalize(context) == 0, "finalize succeeds");
+}
+
 int main(int argc, char** argv) {
   const struct {
     const char* name;
@@ -207,6 +219,11 @@ int main(int argc, char** argv) {
   }
   void* handle;
   tuner = open_plugin(&handle);
+  if (strncmp(argv[2], "decides_", 8) == 0) {
+    play_decisions(atol(argv[2] + 8));
+    close_plugin(handle);
+    return 0;
+  }
   for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; ++i) {
     if (strcmp(scenarios[i].name, argv[2]) != 0) continue;
     scenarios[i].play();

@@ -35,7 +35,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(SegmentHeader) == 64 && sizeof(SegmentSlot) == 64);
 
 // Removes what killed processes left in `folder` under this user's names. `now_ns` is monotonic.
-void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept;
+void sweep_segments(const std::string& folder, std::uint64_t now_ns);
 
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 

@@ -6,9 +6,9 @@
 #include <bit>
 #include <charconv>
 #include <map>
-#include <ranges>
 
 #include "machine_xml.hpp"
+#include "split_text.hpp"
 
 namespace lanewise::host {
 
@@ -25,9 +25,8 @@ std::optional<int> single_member(std::string_view set) {
   std::optional<int> member;
   const auto fields = std::ranges::count(set, ',') + 1;
   int offset = static_cast<int>(fields) * 32;
-  for (const auto part : std::views::split(set, ',')) {
+  for (auto digits : split_text(set, ',')) {
     offset -= 32;
-    std::string_view digits(part.begin(), part.end());
     if (digits.starts_with("0x")) digits.remove_prefix(2);
     std::uint32_t bits = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
@@ -171,8 +170,8 @@ class HwlocReader {
     std::vector<std::string> values;
     for (const auto& child : matrix.children) {
       auto& words = child.name == "indexes" ? devices : values;
-      for (const auto word : std::views::split(child.text, ' ')) {
-        if (word.begin() != word.end()) words.emplace_back(word.begin(), word.end());
+      for (const auto word : split_text(child.text, ' ')) {
+        if (!word.empty()) words.emplace_back(word);
       }
     }
     if (devices.size() > most_linked_devices || values.size() != devices.size() * devices.size())

@@ -42,8 +42,8 @@ class NcclReader {
       tree_.numa_nodes = {{.number = 0}};
     }
     std::ranges::sort(tree_.numa_nodes, {}, &NumaNode::number);
-    const auto [first, last] = std::ranges::unique(tree_.numa_nodes);
-    tree_.numa_nodes.erase(first, last);
+    const auto first = std::unique(tree_.numa_nodes.begin(), tree_.numa_nodes.end());
+    tree_.numa_nodes.erase(first, tree_.numa_nodes.end());
     return std::move(tree_);
   }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ranges>
 
+#include "split_text.hpp"
 #include "topology_readers.hpp"
 
 namespace lanewise::host {
@@ -49,8 +49,8 @@ const NumaNode* Processors::find_node(int number) const noexcept {
 
 std::optional<int> Processors::node_of(std::string_view cpu_list) const {
   std::optional<int> node;
-  for (const auto part : std::views::split(cpu_list, ',')) {
-    const auto range = parse_range({part.begin(), part.end()});
+  for (const auto part : split_text(cpu_list, ',')) {
+    const auto range = parse_range(part);
     if (!range) return std::nullopt;
     for (std::size_t index = 0; index < numa_nodes.size(); ++index) {
       if (!touches(cpus_of_node[index], *range)) continue;

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,7 @@ bool is_left_behind(int file, const struct stat& status, std::uint64_t now_ns) n
   return time(nullptr) - status.st_mtime > unfinished_seconds;
 }
 
-void sweep_one(const std::string& path, std::uint64_t now_ns) noexcept {
+void sweep_one(const std::string& path, std::uint64_t now_ns) {
   const int file = open(path.c_str(), open_flags);
   if (file < 0) return;
   struct stat status {};
@@ -52,17 +53,16 @@ std::string agreement_path(const AgreementRequest& request) {
   return request.folder + '/' + name_prefix() + communicator + '-' + std::to_string(request.ranks);
 }
 
-void sweep_segments(const std::string& folder, std::uint64_t now_ns) noexcept {
-  DIR* const entries = opendir(folder.c_str());
+void sweep_segments(const std::string& folder, std::uint64_t now_ns) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr) return;
   const std::string prefix = name_prefix();
   for (int i = 0; i < most_entries; ++i) {
-    const dirent* const entry = readdir(entries);
+    const dirent* const entry = readdir(entries.get());
     if (entry == nullptr) break;
     if (std::string_view(entry->d_name).starts_with(prefix))
       sweep_one(folder + '/' + entry->d_name, now_ns);
   }
-  closedir(entries);
 }
 
 }  // namespace lanewise::host
