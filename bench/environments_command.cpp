@@ -6,7 +6,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "environment_screen.hpp"
+#include "environment_sweep.hpp"
 #include "lanewise/environment_plan.hpp"
 #include "result_file.hpp"
 #include "sizes.hpp"
@@ -20,18 +20,6 @@ struct Options {
   std::string memory = "256M";
   std::string json;
 };
-
-void show(const Screening& screening) {
-  constexpr double bytes_per_mebibyte = 1024.0 * 1024.0;
-  const auto name = to_string(screening.variables);
-  if (screening.fault.empty()) {
-    std::printf("%6.3f  %8.1f MiB  %s\n", screening.speedup,
-                static_cast<double>(screening.memory_bytes) / bytes_per_mebibyte, name.c_str());
-  } else {
-    std::printf("UNSAFE  %12s  %s: %s\n", "", name.c_str(), screening.fault.c_str());
-  }
-  std::fflush(stdout);
-}
 
 nlohmann::json describe(const Screening& screening) {
   nlohmann::json json = {{"variables", screening.variables}};
@@ -51,7 +39,7 @@ void search(Options& options) {
   options.screen.memory_limit_bytes = parse_memory(options.memory);
   std::printf("NCCL %s, %d ranks on %d GPUs: gain over stock, memory of a rank beyond stock's\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus);
-  const auto outcome = screen_environments(machine, options.screen, show);
+  const auto outcome = screen_environments(machine, options.screen, show_screening);
   nlohmann::json result = start_result(command_line(), machine);
   result["is_complete"] = outcome.is_complete;
   result["environments"] = nlohmann::json::array();

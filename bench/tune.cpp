@@ -1,68 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "commands.hpp"
-#include "devices.hpp"
+#include "environment_sweep.hpp"
 #include "host/profile_file.hpp"
-#include "host/settings.hpp"
-#include "host/topology_source.hpp"
-#include "lanewise/environment_key.hpp"
+#include "lanewise/environment_plan.hpp"
 #include "lanewise/error.hpp"
-#include "lanewise/topology.hpp"
 #include "machine_state.hpp"
 #include "result_file.hpp"
 #include "sizes.hpp"
 #include "table.hpp"
-#include "tuner.hpp"
 
 namespace lanewise::bench {
 namespace {
 
 // A machine that cannot tell stock from itself within 10 % cannot tell a gain of 3 % either.
 constexpr double largest_noise = 0.10;
+// Of the budget: stock's environment and the fastest one are swept, between them is the search.
+constexpr double sweep_share = 0.3;
+constexpr double screening_share = 0.4;
 
 struct Options {
   RankOptions ranks;
   SizeOptions sizes;
   int budget_s = 60;
   int soak_calls = 0;
+  std::string layers = "both";
+  std::string memory = "256M";
+  std::string plant_in;
   std::string output = "lanewise-profile.json";
   bool is_forced = false;
 };
-
-// As the plugin's ranks see it: this process's variables under the gang's.
-Environment environment_of(const Gang& gang) {
-  Environment all = host::read_process_environment();
-  for (const auto& [name, value] : gang.plan().variables) all[name] = value;
-  return keyed_part(all);
-}
-
-// Positions in the topology; empty where one GPU is not found there.
-std::vector<int> positions_of_ranks(const Topology& topology, int ranks) {
-  const auto devices = list_devices();
-  std::vector<int> positions;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto& device = devices[static_cast<std::size_t>(rank) % devices.size()];
-    const auto address = parse_pci_address(device.pci);
-    const auto position = address ? topology.find_gpu(*address) : std::nullopt;
-    if (!position) return {};
-    positions.push_back(static_cast<int>(*position));
-  }
-  std::sort(positions.begin(), positions.end());
-  return positions;
-}
-
-double mean_speedup(const RuleSet& rules, const std::vector<MeasuredSize>& sizes) {
-  std::vector<double> ratios;
-  for (const MeasuredSize& size : sizes) {
-    ratios.push_back(rules.find(size.bytes) != nullptr ? size.ratio.median : 1.0);
-  }
-  return geometric_mean(ratios);
-}
 
 void show(const TuneOutcome& outcome, const RuleSet& rules) {
   for (const MeasuredSize& size : outcome.sizes) {
@@ -89,16 +60,39 @@ void refuse_noise(const Options& options, const MachineState& state, double nois
   }
 }
 
-Profile make_profile(const Machine& machine, const MachineState& state, TunedEnvironment tuned) {
+Profile start_profile(const Machine& machine, const MachineState& state) {
   Profile profile;
   profile.fingerprint = state.fingerprint.value_or("");
   profile.machine = std::to_string(machine.gpus) + "x " + machine.gpu_names.front();
   profile.driver = state.driver.value_or("");
   profile.nccl = machine.nccl;
   profile.created = now_utc();
-  profile.environments.push_back(std::move(tuned));
-  profile.best_environment = 0;
   return profile;
+}
+
+ScreenOptions plan_screening(const Options& options, const TuneRequest& request) {
+  ScreenOptions screen;
+  screen.ranks = options.ranks;
+  screen.sizes = request.sizes;
+  screen.type = parse_data_type(options.sizes.type);
+  screen.memory_limit_bytes = parse_memory(options.memory);
+  screen.budget_s = options.budget_s * screening_share;
+  screen.plant_in = options.plant_in;
+  return screen;
+}
+
+void tune_base(const Options& options, const MachineState& state, Profile& profile,
+               const SweptEnvironment& base) {
+  const RuleSet& rules = base.tuned.groups.front().rules;
+  show(base.outcome, rules);
+  refuse_noise(options, state, base.outcome.noise);
+  std::printf("%zu rules, geometric mean %.3f over stock, noise %.1f %%, %d rounds\n",
+              rules.rules().size(), base.tuned.speedup, base.outcome.noise * 100,
+              base.outcome.rounds);
+  std::fflush(stdout);
+  if (rules.rules().empty()) return;
+  profile.environments.push_back(base.tuned);
+  profile.best_environment = 0;
 }
 
 void tune(const Options& options) {
@@ -106,35 +100,29 @@ void tune(const Options& options) {
   check_writable(options.output);
   TuneRequest request;
   request.sizes = choose_sizes(options.sizes);
-  request.budget_s = options.budget_s;
+  const bool has_both = options.layers == "both";
+  request.budget_s = options.budget_s * (has_both ? sweep_share : 1.0);
   request.soak_calls = options.soak_calls;
+  const auto screen = plan_screening(options, request);
   const MachineState state = read_machine_state();
   show_warnings(state.warnings);
-  const auto gang = open_gang(machine, options.ranks,
-                              {"tune", environment_with_plugin(machine),
-                               parse_data_type(options.sizes.type), request.sizes.back(), false});
-  const ChoiceSurvey survey = survey_choices(*gang, machine, request.sizes.back());
-  std::printf("NCCL %s, %d ranks on %d GPUs, %d channels\n%10s  %8s  %8s  %6s\n",
-              to_string(machine.nccl).c_str(), machine.ranks, machine.gpus,
-              survey.communicator.channels, "bytes", "stock us", "best us", "ratio");
-  const TuneOutcome outcome = tune_choices(*gang, survey, request);
-  const RuleSet rules = build_rules(outcome.sizes);
-  show(outcome, rules);
-  refuse_noise(options, state, outcome.noise);
-  const double speedup = mean_speedup(rules, outcome.sizes);
-  if (rules.rules().empty()) {
+  Profile profile = start_profile(machine, state);
+  RankOptions ranks = options.ranks;
+  if (!options.plant_in.empty()) ranks.plant.clear();
+  auto base = sweep_environment(machine, ranks, {}, screen.type, request);
+  tune_base(options, state, profile, base);
+  if (has_both && base.outcome.faults.empty())
+    tune_environments(profile, machine, screen, request, base);
+  if (profile.environments.empty()) {
     std::printf("no gain measured: stock is as good everywhere, no profile is written\n");
   } else {
-    const GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
-                         false, rules};
-    host::write_profile(options.output,
-                        make_profile(machine, state, {environment_of(*gang), speedup, 0, {group}}));
-    std::printf("%zu rules, geometric mean %.3f over stock, noise %.1f %%, %d rounds: %s\n",
-                rules.rules().size(), speedup, outcome.noise * 100, outcome.rounds,
-                options.output.c_str());
+    host::write_profile(options.output, profile);
+    const auto& best = profile.environments[profile.best_environment.value_or(0)];
+    std::printf("best: %s, %s: %s\n", to_string(best.variables).c_str(),
+                describe_measurement(best).c_str(), options.output.c_str());
   }
   std::fflush(stdout);
-  if (!outcome.faults.empty()) throw Exit{exit_wrong_result};
+  if (!base.outcome.faults.empty()) throw Exit{exit_wrong_result};
 }
 
 }  // namespace
@@ -154,6 +142,17 @@ void add_tune(CLI::App& app) {
                    "what it takes to call it verified")
       ->check(CLI::Range(0, 10'000'000))
       ->capture_default_str();
+  command
+      ->add_option("--layers", options->layers,
+                   "both: also search the variables that a server starts with; choice: only what "
+                   "NCCL does per call")
+      ->check(CLI::IsMember({"both", "choice"}))
+      ->capture_default_str();
+  command
+      ->add_option("--memory", options->memory,
+                   "Most device memory that an environment may cost a rank")
+      ->capture_default_str();
+  command->add_option("--plant-in", options->plant_in)->group("");
   command->add_option("-o,--output", options->output, "The profile")->capture_default_str();
   command->add_flag("--force", options->is_forced, "Write it in spite of noise and other users");
   command->callback([options] { tune(*options); });

@@ -59,7 +59,7 @@ bench_test(RefusesAnUnknownArm STATUS 2 MATCH "unknown arm .fastest" COMMAND ${s
 bench_test(RefusesHalfAnElement STATUS 2 MATCH "no whole number of bf16" COMMAND ${small_compare} --bytes 13)
 
 bench_test(TunesAndWritesWhatItMeasured STATUS 0 MATCH "tree/ll/4.*1 rules, geometric mean [12]\\..*\"choice\": \"tree/ll/4\""
-  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 2 -o tuned.json && cat tuned.json)
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 2 --layers choice -o tuned.json && cat tuned.json)
 bench_test(SweepsWhatNcclPrices STATUS 0 MATCH "4 priced entries.*14 KiB .*tree/ll/4.*14336,ring/simple/1,ring,simple,1,"
   COMMAND sweep --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --rounds 2 --csv sweep.csv && cat sweep.csv)
 bench_test(ReplaysAStep STATUS 0 MATCH "122 calls of at most 56 KiB.*stock .*tree/ll/4  *[0-9.]*  *[12]\\."
@@ -90,3 +90,11 @@ bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
   COMMAND ${small_search} --plant kill:1 --plant-in NCCL_P2P_LEVEL=SYS)
 bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of memory"
   COMMAND ${small_search} --memory lots)
+
+set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 30)
+bench_test(TunesBothLayers STATUS 0
+  MATCH "best: NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
+  COMMAND ${small_tune} -o both.json && cat both.json)
+bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
+  MATCH "best: NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
+  COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
