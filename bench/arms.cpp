@@ -102,6 +102,11 @@ Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
     std::string& label = labels[plan.variables];
     label += (label.empty() ? "" : ", ") + plan.name;
   }
+  if (machine.kind == RankKind::joined && labels.size() > 1) {
+    throw Error("ranks of mpirun or torchrun have one environment, these arms need " +
+                std::to_string(labels.size()) +
+                ": noop, lanewise-no-profile and choices share one");
+  }
   const auto wants_one_shot = [&plans](const Environment& variables) {
     return std::any_of(plans.begin(), plans.end(), [&](const ArmPlan& plan) {
       return plan.is_one_shot && plan.variables == variables;

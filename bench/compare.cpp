@@ -49,7 +49,9 @@ struct Summary {
 std::vector<ArmPlan> plan_arms(const Options& options, const Machine& machine) {
   std::vector<std::string> names = options.arms;
   if (names.empty()) {
-    names = {"stock", "noop", "lanewise-no-profile"};
+    names = {"noop", "lanewise-no-profile"};
+    // Ranks that somebody else has started cannot be had without the plugin as well.
+    if (machine.kind != RankKind::joined) names.insert(names.begin(), "stock");
     if (!options.profile.empty()) names.emplace_back("lanewise");
   }
   std::vector<ArmPlan> plans;

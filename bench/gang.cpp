@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <thread>
 
+#include "rank_loop.hpp"
 #include "wait.hpp"
 
 extern char** environ;
@@ -47,7 +49,15 @@ std::vector<char*> pointers_of(std::vector<std::string>& texts) {
 
 }  // namespace
 
-Gang::Gang(GangPlan plan) : plan_(std::move(plan)), block_(SharedBlock::create(plan_.ranks)) {
+Gang::Gang(GangPlan plan)
+    : plan_(std::move(plan)),
+      block_(plan_.kind == RankKind::joined ? SharedBlock::create_named(plan_.job, plan_.ranks)
+                                            : SharedBlock::create(plan_.ranks)) {
+  is_running_ = true;
+  if (plan_.kind == RankKind::joined) {
+    join();
+    return;
+  }
   const int each = plan_.kind == RankKind::threads ? plan_.ranks : 1;
   try {
     for (int rank = 0; rank < plan_.ranks; rank += each) spawn({0, rank, each});
@@ -57,15 +67,48 @@ Gang::Gang(GangPlan plan) : plan_(std::move(plan)), block_(SharedBlock::create(p
   }
 }
 
+void Gang::join() {
+  const auto deadline = Clock::now() + plan_.timeout;
+  Backoff backoff;
+  while (block_.layout().joined.load() + 1 < static_cast<std::uint32_t>(plan_.ranks)) {
+    if (Clock::now() > deadline) {
+      SharedBlock::remove_name(plan_.job);
+      throw RankFailure("not all ranks have come within " + std::to_string(plan_.timeout.count()) +
+                        " s");
+    }
+    backoff.pause();
+  }
+  // Rank 0 lives in this process, with a mapping of its own: after a failure nobody waits for it.
+  auto own = std::make_shared<SharedBlock>(SharedBlock::attach_named(plan_.job));
+  SharedBlock::remove_name(plan_.job);
+  own->layout().joined.fetch_add(1);
+  std::thread([own] {
+    static_cast<void>(serve_rank(own->layout(), {0, 0}));
+    own->layout().joined.fetch_sub(1);
+  }).detach();
+}
+
 Gang::~Gang() {
-  if (children_.empty()) return;
+  if (!is_running_) return;
   try {
     send("stop", {});
-    static_cast<void>(all_ended_within(patience_at_the_end));
+    if (plan_.kind == RankKind::joined) {
+      wait_for_the_end();
+    } else {
+      static_cast<void>(all_ended_within(patience_at_the_end));
+    }
   } catch (const std::exception&) {
     // Killed below.
   }
   kill_all();
+}
+
+// Joined ranks say by their last barrier that they are ending.
+void Gang::wait_for_the_end() noexcept {
+  const auto deadline = Clock::now() + patience_at_the_end;
+  while (block_.layout().joined.load() > 0 && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 void Gang::spawn(const Child& place) {
@@ -95,7 +138,7 @@ void Gang::send(std::string_view operation, const nlohmann::json& request) {
 }
 
 nlohmann::json Gang::call(std::string_view operation, const nlohmann::json& request) {
-  if (children_.empty()) throw RankFailure("the ranks of " + plan_.label + " are gone");
+  if (!is_running_) throw RankFailure("the ranks of " + plan_.label + " are gone");
   Message& answer = block_.layout().answer;
   const std::uint32_t last = answer.number.load(std::memory_order_acquire);
   send(operation, request);
@@ -177,6 +220,9 @@ bool Gang::all_ended_within(std::chrono::milliseconds limit) noexcept {
 }
 
 void Gang::kill_all() noexcept {
+  is_running_ = false;
+  // Joined ranks are their launcher's to kill; those that wait see this and end.
+  if (plan_.kind == RankKind::joined) block_.layout().any_failed.store(1);
   for (const Child& child : children_) {
     if (child.pid != 0) ::kill(child.pid, SIGKILL);
   }

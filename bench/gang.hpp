@@ -15,7 +15,8 @@
 
 namespace lanewise::bench {
 
-enum class RankKind : std::uint8_t { processes, threads };
+// joined: the processes that mpirun or torchrun has started, this one among them.
+enum class RankKind : std::uint8_t { processes, threads, joined };
 
 struct GangPlan {
   std::string label;  // for messages: "stock"
@@ -23,6 +24,7 @@ struct GangPlan {
   RankKind kind = RankKind::processes;
   Environment variables;  // beside what this process has; an empty value unsets
   std::chrono::seconds timeout{60};
+  std::string job;  // of joined ranks, see JoinedRanks
 };
 
 // A rank died, failed or hung: what() names the rank and what it was doing. The gang is gone.
@@ -55,6 +57,8 @@ class Gang {
   };
 
   void spawn(const Child& place);
+  void join();
+  void wait_for_the_end() noexcept;
   void send(std::string_view operation, const nlohmann::json& request);
   void throw_if_dead();
   [[noreturn]] void fail(const std::string& cause);
@@ -65,7 +69,8 @@ class Gang {
 
   GangPlan plan_;
   SharedBlock block_;
-  std::vector<Child> children_;
+  std::vector<Child> children_;  // none where ranks are joined
+  bool is_running_ = false;
 };
 
 }  // namespace lanewise::bench

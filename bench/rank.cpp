@@ -4,14 +4,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
-#include <cstdlib>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "commands.hpp"
-#include "rank_link.hpp"
-#include "session.hpp"
+#include "rank_loop.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -23,28 +23,10 @@ struct Options {
   int driver = 0;
 };
 
-void serve(RankLink& link) {
-  Session session(link);
-  std::uint32_t last = 0;
-  while (true) {
-    const auto message = nlohmann::json::parse(link.next_request(last));
-    const auto operation = message.at("operation").get<std::string>();
-    if (operation == "stop") break;
-    link.answer(session.run(operation, message.at("request")).dump());
-  }
-  link.begin("ending");
-  link.barrier();
-}
-
 void run_rank(BlockLayout& block, RankPlace place) {
-  RankLink link(block, place);
-  try {
-    serve(link);
-  } catch (const std::exception& error) {
-    // The driver reads it and ends all ranks: destructors here may wait for kernels that never end.
-    link.fail(error.what());
-    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
-  }
+  if (serve_rank(block, place) == 0) return;
+  // The driver reads the failure and ends all ranks.
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 void run_ranks_of_this_process(const Options& options) {

@@ -9,8 +9,10 @@
 #include <memory>
 
 #include "candidate.hpp"
+#include "commands.hpp"
 #include "devices.hpp"
 #include "host/profile_search.hpp"
+#include "joined_ranks.hpp"
 #include "lanewise/error.hpp"
 #include "nccl_library.hpp"
 #include "plugin_control.hpp"
@@ -65,11 +67,18 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
 
 Machine inspect_machine(const RankOptions& options) {
   if (!options.plant.empty()) static_cast<void>(parse_plant(options.plant));
+  const auto joined = find_joined_ranks();
+  if (joined && joined->rank > 0) throw Exit{serve_joined_rank(*joined)};
   Machine machine;
   for (const Device& device : list_devices()) machine.gpu_names.push_back(device.name);
   machine.gpus = static_cast<int>(machine.gpu_names.size());
   machine.ranks = options.ranks > 0 ? options.ranks : machine.gpus;
   machine.kind = options.uses_threads ? RankKind::threads : RankKind::processes;
+  if (joined) {
+    machine.kind = RankKind::joined;
+    machine.ranks = joined->ranks;
+    machine.job = joined->job;
+  }
   machine.nccl = open_nccl().release();
   machine.plugin = find_plugin(options.plugin);
   if (machine.ranks < 2) throw Error("one GPU makes no all-reduce: --ranks N --threads");
@@ -87,14 +96,21 @@ Environment environment_without_plugin(const Machine& machine) {
 
 Environment environment_with_plugin(const Machine& machine) {
   Environment variables;
+  variables["LANEWISE_PROFILE"] = host::no_profile;
+  // Counts outlive their process in /dev/shm, and nobody asks for those of a bench.
+  set_unless_given(variables, "LANEWISE_STATS", "0");
+  allow_crowding(machine, variables);
+  if (machine.kind == RankKind::joined) {
+    // The loader has read its path when these processes started.
+    variables[plugin_variable] = machine.plugin;
+    return variables;
+  }
   const std::filesystem::path file = machine.plugin;
   const char* path = std::getenv("LD_LIBRARY_PATH");
   // By its short name, which every NCCL takes: 2.27.3 takes no path.
   variables[plugin_variable] = "lanewise";
-  variables["LANEWISE_PROFILE"] = host::no_profile;
   variables["LD_LIBRARY_PATH"] = file.parent_path().string() +
                                  (path != nullptr && *path != '\0' ? ":" + std::string(path) : "");
-  allow_crowding(machine, variables);
   return variables;
 }
 
@@ -102,14 +118,17 @@ std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& optio
                                 const GangNeeds& needs) {
   auto gang =
       std::make_unique<Gang>(GangPlan{needs.label, machine.ranks, machine.kind, needs.variables,
-                                      std::chrono::seconds(options.timeout_s)});
+                                      std::chrono::seconds(options.timeout_s), machine.job});
   const auto plugin = needs.variables.find(plugin_variable);
   const bool has_plugin = plugin != needs.variables.end() && plugin->second != "none";
-  static_cast<void>(gang->call("open", {{"max_bytes", std::max(needs.max_bytes, survey_bytes)},
-                                        {"type", name_of(needs.type)},
-                                        {"plugin", has_plugin ? machine.plugin : ""},
-                                        {"plant", options.plant},
-                                        {"wants_one_shot", needs.wants_one_shot}}));
+  static_cast<void>(gang->call(
+      "open", {{"max_bytes", std::max(needs.max_bytes, survey_bytes)},
+               {"type", name_of(needs.type)},
+               {"plugin", has_plugin ? machine.plugin : ""},
+               {"plant", options.plant},
+               {"wants_one_shot", needs.wants_one_shot},
+               {"variables", machine.kind == RankKind::joined ? nlohmann::json(needs.variables)
+                                                              : nlohmann::json::object()}}));
   return gang;
 }
 

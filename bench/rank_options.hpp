@@ -30,10 +30,11 @@ struct Machine {
   NcclRelease nccl;
   RankKind kind = RankKind::processes;
   std::string plugin;  // its file
+  std::string job;     // of joined ranks
 };
 
 // Throws Error that says what is missing: driver, GPU, NCCL, the plugin, or what more ranks than
-// GPUs need.
+// GPUs need. Under mpirun or torchrun only rank 0 returns: the others serve it and then throw Exit.
 [[nodiscard]] Machine inspect_machine(const RankOptions& options);
 
 // What ranks need in their environment: with the plugin (and no profile) or without any, and NCCL's

@@ -4,6 +4,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "cuda_check.hpp"
@@ -54,6 +55,10 @@ nlohmann::json Session::run(std::string_view operation, const nlohmann::json& re
 
 nlohmann::json Session::open(const nlohmann::json& request) {
   link_.begin("choosing its GPU");
+  // Ranks that somebody else has started have their variables from here, before NCCL is opened.
+  for (const auto& [name, value] : request.at("variables").items()) {
+    setenv(name.c_str(), value.get<std::string>().c_str(), 1);
+  }
   device_ = choose_device(link_.rank());
   check_cuda(cudaFree(nullptr), "creating the CUDA context");
   cycles_per_us_ = read_cycles_per_us(device_);

@@ -27,7 +27,7 @@ class Session {
  public:
   explicit Session(RankLink& link) : link_(link) {}
 
-  // open    {max_bytes, type, plugin, plant, wants_one_shot} -> {nccl, nccl_path}
+  // open    {max_bytes, type, plugin, plant, wants_one_shot, variables} -> {nccl, nccl_path}
   // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank

@@ -3,14 +3,20 @@
 
 #include "shared_block.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "wait.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -26,7 +32,46 @@ void* map_block(int descriptor) {
   return memory;
 }
 
+constexpr std::chrono::seconds patience_for_the_name{60};
+
+// None where it is not there yet in full.
+std::optional<int> open_named(const std::string& name) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+  if (descriptor < 0) return std::nullopt;
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0 && status.st_uid == getuid() &&
+      status.st_size == static_cast<off_t>(sizeof(BlockLayout))) {
+    return descriptor;
+  }
+  close(descriptor);
+  return std::nullopt;
+}
+
 }  // namespace
+
+SharedBlock SharedBlock::create_named(const std::string& name, int ranks) {
+  remove_name(name);  // of a run that was killed
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) fail("shm_open of the ranks' shared block");
+  if (ftruncate(descriptor, sizeof(BlockLayout)) != 0) fail("ftruncate");
+  auto* layout = static_cast<BlockLayout*>(map_block(descriptor));
+  layout->ranks = ranks;
+  return {descriptor, layout};
+}
+
+SharedBlock SharedBlock::attach_named(const std::string& name) {
+  const auto deadline = std::chrono::steady_clock::now() + patience_for_the_name;
+  Backoff backoff;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (const auto descriptor = open_named(name)) {
+      return {*descriptor, static_cast<BlockLayout*>(map_block(*descriptor))};
+    }
+    backoff.pause();
+  }
+  throw std::runtime_error("rank 0 did not appear within a minute");
+}
+
+void SharedBlock::remove_name(const std::string& name) noexcept { shm_unlink(name.c_str()); }
 
 SharedBlock SharedBlock::create(int ranks) {
   const int descriptor = memfd_create("lanewise-bench", 0);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace lanewise::bench {
 
@@ -32,7 +33,8 @@ struct alignas(64) RankSlot {
 
 struct BlockLayout {
   int ranks = 0;
-  std::array<char, 128> unique_id{};  // ncclUniqueId
+  std::array<char, 128> unique_id{};     // ncclUniqueId
+  std::atomic<std::uint32_t> joined{0};  // processes of mpirun or torchrun that are in
   std::atomic<std::uint32_t> arrived{0};
   std::atomic<std::uint32_t> generation{0};
   std::atomic<std::uint32_t> any_failed{0};
@@ -50,6 +52,12 @@ class SharedBlock {
   static SharedBlock create(int ranks);
   // Of a descriptor that the parent process passed on.
   static SharedBlock attach(int descriptor);
+
+  // The same under a name, for processes that have no common parent of ours: remove_name once all
+  // are in. attach_named waits for up to a minute for it to appear.
+  static SharedBlock create_named(const std::string& name, int ranks);
+  static SharedBlock attach_named(const std::string& name);
+  static void remove_name(const std::string& name) noexcept;
 
   SharedBlock(SharedBlock&& other) noexcept;
   SharedBlock& operator=(SharedBlock&&) = delete;

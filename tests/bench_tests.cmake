@@ -98,3 +98,12 @@ bench_test(TunesBothLayers STATUS 0
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
   MATCH "best: NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
   COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
+
+# As mpirun starts ranks: each has its number in the environment, and none has started another.
+add_test(NAME Bench.JoinsTheRanksThatMpirunStarts COMMAND sh
+  ${CMAKE_CURRENT_SOURCE_DIR}/fake_gpu/mpirun.sh $<TARGET_FILE:fake-bench> compare
+  --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --rounds 2 --most-rounds 2 --arm noop
+  --arm tree/ll/4 --timeout 20)
+set_tests_properties(Bench.JoinsTheRanksThatMpirunStarts PROPERTIES
+  PASS_REGULAR_EXPRESSION "14 KiB .*tree/ll/4 [12]\\..*status 0 0, nothing left" TIMEOUT 60
+  ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")

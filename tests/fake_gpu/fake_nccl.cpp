@@ -45,7 +45,9 @@ struct Tuner {
 const Tuner* find_tuner() {
   const char* name = std::getenv("NCCL_TUNER_PLUGIN");
   if (name == nullptr || std::string(name) == "none") return nullptr;
-  void* library = dlopen(("libnccl-tuner-" + std::string(name) + ".so").c_str(), RTLD_NOW);
+  const bool is_path = std::string(name).find('/') != std::string::npos;
+  const std::string file = is_path ? name : "libnccl-tuner-" + std::string(name) + ".so";
+  void* library = dlopen(file.c_str(), RTLD_NOW);
   return library == nullptr ? nullptr : static_cast<Tuner*>(dlsym(library, "ncclTunerPlugin_v5"));
 }
 
