@@ -179,7 +179,7 @@ void Context::trace(const Query& query, const std::optional<Decision>& decision,
   log_->write(host::LogLevel::trace, line.data());
 }
 
-void Context::answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
+void Context::answer_anew(const Call& call, CostTable table, const Outputs& outputs) noexcept {
   const auto collective = to_collective(call.function);
   if (!collective) return;
   const Query query{*collective, call.bytes, ranks_, nodes_, call.pipe_ops};
@@ -187,22 +187,28 @@ void Context::answer(const Call& call, CostTable table, const Outputs& outputs) 
   const bool is_watched = control && control->is_watched;
   // Asked first: writing changes what the table shows.
   const auto stock = is_watched ? table.stock_pick() : std::nullopt;
+  const auto prices = table.is_tree_and_ring_only() ? std::optional(table.bits()) : std::nullopt;
   const auto decision = decide(query, table, control);
   const Outcome outcome = settle(decision, control, table, outputs);
   if (is_watched) {
     record_answer(query, decision ? decision->choice : stock,
                   decision ? decision->source : Source::none, outcome);
   }
-  if (counters_ != nullptr && query.collective == Collective::all_reduce)
-    count(call, decision, outcome);
+  host::CounterEntry* counter = nullptr;
+  const bool is_counted = counters_ != nullptr && query.collective == Collective::all_reduce;
+  if (is_counted) counter = count(call, decision, outcome);
   if (is_traced_) trace(query, decision, outcome);
+  // A line for each call, a bench that changes its mind and a call without a counter need the rest.
+  if (is_traced_ || control || !prices || (is_counted && counter == nullptr)) return;
+  const auto choice = outcome == Outcome::applied ? std::optional(decision->choice) : std::nullopt;
+  memory_.keep({call, *prices, choice, counter});
 }
 
-void Context::count(const Call& call, const std::optional<Decision>& decision,
-                    Outcome outcome) const noexcept {
+host::CounterEntry* Context::count(const Call& call, const std::optional<Decision>& decision,
+                                   Outcome outcome) const noexcept {
   const auto effect =
       outcome == Outcome::applied ? host::CallEffect::applied : host::CallEffect::left_to_nccl;
-  counters_->record({call.bytes, decision, call.buffers, effect});
+  return counters_->record({call.bytes, decision, call.buffers, effect});
 }
 
 void open_context(void** context, const Opening& opening) {
@@ -215,10 +221,6 @@ void open_context(void** context, const Opening& opening) {
   AbstainUnlessPrepared guard{opened};
   opened.prepare();
   guard.is_prepared = true;
-}
-
-void answer(void* context, const Call& call, CostTable table, const Outputs& outputs) noexcept {
-  if (context != nullptr) static_cast<Context*>(context)->answer(call, table, outputs);
 }
 
 void close_context(void* context) noexcept {

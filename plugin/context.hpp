@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "answer_memory.hpp"
 #include "consent.hpp"
 #include "control.hpp"
 #include "host/counter_key.hpp"
@@ -22,14 +23,6 @@
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
-
-struct Call {
-  abi::Function function = 0;
-  std::size_t bytes = 0;
-  int pipe_ops = 1;
-  // Of this rank alone: counted, and never part of a decision.
-  host::CallBuffers buffers = host::CallBuffers::eager;
-};
 
 // Where an answer goes: a zero price in the table, or through v2 (no table) the two indices.
 struct Outputs {
@@ -49,15 +42,23 @@ class Context {
   void abstain() noexcept { consent_.withdraw(); }
 
   // Writes its answer, or nothing. Called by one thread at a time, as NCCL does.
-  void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept;
+  void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
+    const auto* known = memory_.find(call, table);
+    if (known == nullptr || is_control_used()) return answer_anew(call, table, outputs);
+    if (known->choice && !table.prefer(known->choice->algorithm, known->choice->protocol)) return;
+    if (known->choice && known->choice->channels > 0 && outputs.channels != nullptr)
+      *outputs.channels = known->choice->channels;
+    if (known->counter != nullptr) counters_->record_again(*known->counter);
+  }
 
  private:
+  void answer_anew(const Call& call, CostTable table, const Outputs& outputs) noexcept;
   [[nodiscard]] std::string plan(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string agree(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string disagree() const;
   void open_counters(const host::Settings& settings);
-  void count(const Call& call, const std::optional<Decision>& decision,
-             Outcome outcome) const noexcept;
+  [[nodiscard]] host::CounterEntry* count(const Call& call, const std::optional<Decision>& decision,
+                                          Outcome outcome) const noexcept;
   void introduce(const Inputs& inputs, const std::string& reason) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
@@ -80,11 +81,15 @@ class Context {
   std::unique_ptr<host::LiveCounters> counters_;  // null: not counted
   bool may_write_ = false;
   bool is_traced_ = false;
+  AnswerMemory memory_;
 };
 
 // The three calls of every adapter. `context` is NCCL's opaque pointer and may be null.
 void open_context(void** context, const Opening& opening);
-void answer(void* context, const Call& call, CostTable table, const Outputs& outputs) noexcept;
+inline void answer(void* context, const Call& call, CostTable table,
+                   const Outputs& outputs) noexcept {
+  if (context != nullptr) static_cast<Context*>(context)->answer(call, table, outputs);
+}
 void close_context(void* context) noexcept;
 
 }  // namespace lanewise::plugin

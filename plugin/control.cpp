@@ -11,6 +11,9 @@
 #include "translate.hpp"
 
 namespace lanewise::plugin {
+
+constinit std::atomic<std::uint32_t> control_word{0};
+
 namespace {
 
 // The whole state in one word, so that no call sees half of a change: bit 0 watched, bits 1-2 the
@@ -24,8 +27,6 @@ constexpr unsigned algorithm_shift = 8;
 constexpr unsigned protocol_shift = 16;
 constexpr unsigned channels_shift = 24;
 constexpr int max_channels = 64;
-
-constinit std::atomic<std::uint32_t> control_word{0};
 
 struct Answer {
   std::atomic<std::uint64_t> calls{0};

@@ -3,6 +3,7 @@
 #pragma once
 
 // The plugin's side of lanewise/control.h: process-wide atomics that a bench in this process sets.
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -18,6 +19,12 @@ struct ControlState {
   std::optional<Choice> forced;
   bool is_watched = false;
 };
+
+// 0 while nobody uses the interface.
+extern constinit std::atomic<std::uint32_t> control_word;
+[[nodiscard]] inline bool is_control_used() noexcept {
+  return control_word.load(std::memory_order_relaxed) != 0;
+}
 
 // Nullopt while nobody uses the interface: one relaxed load.
 [[nodiscard]] std::optional<ControlState> read_control() noexcept;

@@ -40,16 +40,6 @@ int to_nccl(Collective collective) noexcept { return static_cast<int>(collective
 int to_nccl(Algorithm algorithm) noexcept { return static_cast<int>(algorithm); }
 int to_nccl(Protocol protocol) noexcept { return static_cast<int>(protocol); }
 
-host::CallBuffers to_buffers(int registered) noexcept {
-  return registered == 0 ? host::CallBuffers::eager : host::CallBuffers::captured;
-}
-
-CostTable to_cost_table(float** table, int algorithms, int protocols) noexcept {
-  if (table == nullptr || algorithms <= 0 || protocols <= 0) return {};
-  return {reinterpret_cast<float*>(table), static_cast<std::size_t>(algorithms),
-          static_cast<std::size_t>(protocols)};
-}
-
 host::LogCallback to_log_callback(abi::DebugLogger logger) noexcept {
   if (logger == nullptr) return {};
   return {write_to_nccl, reinterpret_cast<const void*>(logger)};

@@ -24,10 +24,18 @@ namespace lanewise::plugin {
 [[nodiscard]] int to_nccl(Protocol protocol) noexcept;
 
 // Registered buffers, on a workload that registers none itself, are those of a call under capture.
-[[nodiscard]] host::CallBuffers to_buffers(int registered) noexcept;
+[[nodiscard]] inline host::CallBuffers to_buffers(int registered) noexcept {
+  return registered == 0 ? host::CallBuffers::eager : host::CallBuffers::captured;
+}
 
 // An empty table where NCCL gives no table or no sane dimensions.
-[[nodiscard]] CostTable to_cost_table(float** table, int algorithms, int protocols) noexcept;
+[[nodiscard]] inline CostTable to_cost_table(float** table, int algorithms,
+                                             int protocols) noexcept {
+  // One test for both signs: this is part of every call. A table of no rows prices nothing.
+  if ((algorithms | protocols) < 0) return {};
+  return {reinterpret_cast<float*>(table), static_cast<std::size_t>(algorithms),
+          static_cast<std::size_t>(protocols)};
+}
 
 // Lines go to NCCL's log at INFO or WARN; without a logger there is no callback.
 [[nodiscard]] host::LogCallback to_log_callback(abi::DebugLogger logger) noexcept;

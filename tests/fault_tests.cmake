@@ -70,3 +70,12 @@ limits_test(TenThousandCommunicatorsLeaveNothing ten_thousand)
 limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=20
   LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
 limits_test(DecidesWithoutSystemCalls without_system_calls)
+
+# A decision's cost, where the compiler optimises and no sanitizer counts along.
+find_program(VALGRIND valgrind)
+if(VALGRIND AND CMAKE_BUILD_TYPE STREQUAL "Release" AND lanewise_sanitizer EQUAL -1)
+  add_test(NAME Decision.CostsAtMost120Instructions
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_decision_cost.sh 120
+            $<TARGET_FILE:plays_limits> ${lanewise_plugin})
+  set_tests_properties(Decision.CostsAtMost120Instructions PROPERTIES LABELS callgrind TIMEOUT 120)
+endif()

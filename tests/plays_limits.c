@@ -191,7 +191,7 @@ static void play_without_system_calls(void) {
   _exit(0);
 }
 
-/* So many decisions of sizes that were asked for before, for check_instructions.sh. */
+/* So many decisions of sizes that were asked for before, for check_decision_cost.sh. */
 static void play_decisions(long calls) {
   void* context = open_communicator(tuner, 2, 1, NULL);
   float table[max_table], before[max_table];

@@ -58,7 +58,11 @@ class CostTable {
   [[nodiscard]] std::optional<Choice> stock_pick() const noexcept;
 
   // Makes the entry NCCL's pick; false, and nothing written, where NCCL forbids it.
-  [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept;
+  [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept {
+    if (!price(algorithm, protocol)) return false;
+    *find(algorithm, protocol) = 0.0F;
+    return true;
+  }
 
  private:
   [[nodiscard]] std::uint64_t pair_at(std::size_t index) const noexcept {

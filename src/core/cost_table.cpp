@@ -21,10 +21,4 @@ std::optional<Choice> CostTable::stock_pick() const noexcept {
   return best;
 }
 
-bool CostTable::prefer(Algorithm algorithm, Protocol protocol) noexcept {
-  if (!price(algorithm, protocol)) return false;
-  *find(algorithm, protocol) = 0.0F;
-  return true;
-}
-
 }  // namespace lanewise

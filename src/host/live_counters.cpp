@@ -172,7 +172,7 @@ void LiveCounters::set_mode(CountedMode mode) noexcept {
   file_->records[record_index_].mode = mode;
 }
 
-bool LiveCounters::try_count(std::uint64_t key) noexcept {
+CounterEntry* LiveCounters::try_count(std::uint64_t key) noexcept {
   auto index = first_index(key);
   for (int probe = 0; probe < most_probes; ++probe) {
     auto& entry = file_->entries[index];
@@ -182,20 +182,18 @@ bool LiveCounters::try_count(std::uint64_t key) noexcept {
       file_->records[record_index_].has_calls.store(true, std::memory_order_relaxed);
       found = key;
     }
-    if (found == key) {
-      increment(entry);
-      return true;
-    }
+    if (found == key) return increment(entry);
     index = next_index(index);
   }
-  return false;
+  return nullptr;
 }
 
-void LiveCounters::record_new(std::uint64_t key) noexcept {
+CounterEntry* LiveCounters::record_new(std::uint64_t key) noexcept {
   const bool is_crowded = file_->header.used.load(std::memory_order_relaxed) >= most_exact_entries;
-  if (!is_crowded && try_count(key)) return;
-  if (try_count(coarse_counter_key(key))) return;
-  file_->header.lost.fetch_add(1, std::memory_order_relaxed);
+  auto* entry = is_crowded ? nullptr : try_count(key);
+  if (entry == nullptr) entry = try_count(coarse_counter_key(key));
+  if (entry == nullptr) file_->header.lost.fetch_add(1, std::memory_order_relaxed);
+  return entry;
 }
 
 }  // namespace lanewise::host

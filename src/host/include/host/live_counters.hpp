@@ -80,8 +80,9 @@ class LiveCounters {
 
   // Called by one thread at a time for one communicator, as NCCL does. No lock, no allocation, no
   // system call; nothing in a forked child, whose calls are not its parent's.
-  void record(const CountedCall& call) noexcept {
-    if (is_owner_->load(std::memory_order_relaxed) == 0) return;
+  // Returns the counter, null where there is no room.
+  CounterEntry* record(const CountedCall& call) noexcept {
+    if (is_owner_->load(std::memory_order_relaxed) == 0) return nullptr;
     const auto key = counter_key(call, record_index_);
     auto index = first_index(key);
     for (int probe = 0; probe < most_probes; ++probe) {
@@ -91,7 +92,11 @@ class LiveCounters {
       if (found == 0) break;
       index = next_index(index);
     }
-    record_new(key);
+    return record_new(key);
+  }
+  // One more call of a counter that record() returned.
+  void record_again(CounterEntry& entry) noexcept {
+    if (is_owner_->load(std::memory_order_relaxed) != 0) increment(entry);
   }
 
  private:
@@ -101,8 +106,8 @@ class LiveCounters {
 
   LiveCounters() = default;
   void claim_record(const CountersRequest& request) noexcept;
-  void record_new(std::uint64_t key) noexcept;
-  [[nodiscard]] bool try_count(std::uint64_t key) noexcept;
+  CounterEntry* record_new(std::uint64_t key) noexcept;
+  [[nodiscard]] CounterEntry* try_count(std::uint64_t key) noexcept;
 
   // Multiplies by 2^64 over the golden ratio and scales the high half down to the table.
   static std::size_t first_index(std::uint64_t key) noexcept {
@@ -113,8 +118,9 @@ class LiveCounters {
     return index + 1 == CountersFile::entries_count ? 0 : index + 1;
   }
   // One writer for each key, so no locked addition.
-  static void increment(CounterEntry& entry) noexcept {
+  static CounterEntry* increment(CounterEntry& entry) noexcept {
     entry.calls.store(entry.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return &entry;
   }
 
   CountersFile* file_ = nullptr;
