@@ -86,7 +86,9 @@ bool ShmBoard::swap(AgreementWord& expected, AgreementWord next) noexcept {
     expected = AgreementWord::from_bits(bits);
     return false;
   }
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  // Nothing else is worth waking for: with 64 ranks each arrival would wake all before it.
+  const bool is_awaited = next.is_decided() || (next.arrived == request_.ranks && next.ready == 0);
+  if (is_awaited) syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   return true;
 }
 
