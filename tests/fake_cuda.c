@@ -36,6 +36,8 @@ int cuCtxGetDevice(int* device) {
 
 int cuDeviceGetPCIBusId(char* text, int length, int device) {
   if (device < 0 || length < 13) return 1;
-  snprintf(text, (size_t)length, "%04x:%02x:00.0", device == 7 ? 0x10000 : 0, 0x10 + device);
+  /* From 16 on a device's number is its bus. */
+  snprintf(text, (size_t)length, "%04x:%02x:00.0", device == 7 ? 0x10000 : 0,
+           device < 16 ? 0x10 + device : device);
   return 0;
 }

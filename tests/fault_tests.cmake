@@ -51,6 +51,19 @@ faulty_ranks_test(HaveOneWithAFolderForAProfile 3 ${all_stock} ${no_waiting} 1:L
 faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
   2:LANEWISE_STATS=0)
 
+# `gpu_group_test(NAME BUSES CHANNELS)`, see check_gpu_groups.sh.
+function(gpu_group_test name buses channels)
+  add_test(NAME GpuGroups.${name}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_gpu_groups.sh $<TARGET_FILE:lanewise>
+            $<TARGET_FILE:plays_ranks> ${lanewise_plugin} $<TARGET_FILE:fake_cuda>
+            ${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml ${buses} ${channels})
+  set_tests_properties(GpuGroups.${name} PROPERTIES TIMEOUT 60)
+endfunction()
+gpu_group_test(TwoOfEightHaveTheirOwnRules 18,98 11)
+gpu_group_test(TwoOthersHaveOthers 114,18 13)
+gpu_group_test(FourOfEightHaveTheirOwnRules 130,98,18,114 17)
+gpu_group_test(GpusThatWereNotMeasuredHaveNone 18,130 model)
+
 # The plugin at its limits, see plays_limits.c.
 add_executable(plays_limits plays_limits.c tuner_player.c)
 target_link_libraries(plays_limits PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})

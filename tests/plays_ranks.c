@@ -8,10 +8,12 @@
  *   name=KIND       in the segment's place is a link, a directory, a fifo or another user's file
  *   delay_ms=N      comes so late
  *   killed          is killed before init
+ *   bus=N           drives the GPU on this PCI bus, by the libcuda that FAKE_CUDA names
  *   clock=back      wall-clock time steps back an hour at every look
  * Prints "applied A, stock S, died D, warned W" and each rank's last warning; the exit status is 1
  * where ranks differ, 77 where a fault cannot be made here. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -34,6 +36,7 @@ enum { most_ranks = 16, exit_skipped = 77 };
 
 typedef struct {
   int is_applied;
+  int channels;
   int warnings;
   char warning[512];
 } report_t;
@@ -107,6 +110,14 @@ static const char* value_of(const char* fault, const char* name) {
   return strncmp(fault, name, length) == 0 && fault[length] == '=' ? fault + length + 1 : NULL;
 }
 
+static void drive_gpu(const char* bus) {
+  void* cuda = dlopen(getenv("FAKE_CUDA"), RTLD_NOW | RTLD_LOCAL);
+  check(cuda != NULL, "the fake libcuda loads");
+  void (*make_current)(int);
+  *(void**)(&make_current) = dlsym(cuda, "fake_cuda_make_current");
+  make_current(atoi(bus));
+}
+
 static void commit_fault(const char* fault) {
   const char* value;
   if ((value = value_of(fault, "shm")) != NULL) {
@@ -115,6 +126,8 @@ static void commit_fault(const char* fault) {
     occupy_name(value);
   } else if ((value = value_of(fault, "delay_ms")) != NULL) {
     usleep((useconds_t)atoi(value) * 1000);
+  } else if ((value = value_of(fault, "bus")) != NULL) {
+    drive_gpu(value);
   } else if (strcmp(fault, "killed") == 0) {
     raise(SIGKILL);
   } else if (strcmp(fault, "clock=back") == 0) {
@@ -154,7 +167,9 @@ static void play_rank(int answers, int gate) {
   float table[max_table], before[max_table];
   fill_table(table, 7);
   memcpy(before, table, sizeof table);
-  ask(tuner, context, table, 7, 14336);
+  check(tuner->get_coll_info(context, all_reduce, 14336, 1, (float**)table, 7, 3, 0,
+                             &report.channels) == 0,
+        "getCollInfo succeeds");
   report.is_applied = memcmp(table, before, sizeof table) != 0;
   check(write(answers, &report, sizeof report) == sizeof report, "the report is written");
   close(answers);
@@ -171,6 +186,7 @@ static int print_results(int (*answers)[2], int gate, const pid_t* children) {
     if (read(answers[rank][0], &report, sizeof report) != sizeof report) continue;
     ++*(report.is_applied ? &applied : &stock);
     warned += report.warnings;
+    printf("rank %zu: %d channels\n", rank, report.channels);
     if (report.warnings > 0) printf("rank %zu: %s\n", rank, report.warning);
   }
   close(gate);
