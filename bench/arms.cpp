@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "conf_file.hpp"
+#include "host/profile_file.hpp"
 #include "lanewise/error.hpp"
 
 namespace lanewise::bench {
@@ -36,6 +38,19 @@ Environment parse_variables(const std::string& text) {
   return variables;
 }
 
+constexpr const char* lanewise_env = "lanewise-env";
+
+// What `lanewise run` would add to this process's variables; empty where stock's environment is
+// the profile's best.
+Environment best_variables(const std::string& file) {
+  const Profile profile = host::read_profile(file);
+  Environment added;
+  if (!profile.best_environment) return added;
+  for (const auto& [name, value] : profile.environments[*profile.best_environment].variables)
+    if (std::getenv(name.c_str()) == nullptr) added.emplace(name, value);
+  return added;
+}
+
 ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
   ArmPlan plan{name, environment_with_plugin(machine), Arm::settings, always(std::nullopt)};
   if (name == "stock") {
@@ -47,10 +62,14 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
     plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
+  } else if (name == lanewise_env) {
+    if (profile.empty()) throw Error("the arm lanewise-env needs --profile FILE");
+    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
+    for (const auto& [variable, value] : best_variables(profile)) plan.variables[variable] = value;
   } else if (name != "lanewise-no-profile") {
     throw Error("unknown arm \"" + name +
-                "\": stock, noop, lanewise-no-profile, lanewise, one-shot, env:NAME=VALUE, "
-                "conf:FILE or a choice as in ring/ll/2");
+                "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
+                "env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
   }
   return plan;
 }
@@ -92,6 +111,23 @@ ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::str
     return {name, environment_with_plugin(machine), Arm::settings, always(choice)};
   }
   return plan_named(name, machine, profile);
+}
+
+std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
+                               const std::vector<std::string>& usual, const Machine& machine,
+                               const std::string& profile) {
+  if (names.empty()) {
+    names = usual;
+    // Ranks that somebody else has started have one environment, with the plugin.
+    const bool is_joined = machine.kind == RankKind::joined;
+    if (is_joined) std::erase(names, "stock");
+    if (!profile.empty()) names.emplace_back("lanewise");
+    if (!profile.empty() && !is_joined && !best_variables(profile).empty())
+      names.emplace_back(lanewise_env);
+  }
+  std::vector<ArmPlan> plans;
+  for (const std::string& name : names) plans.push_back(plan_arm(name, machine, profile));
+  return plans;
 }
 
 Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,

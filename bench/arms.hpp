@@ -25,11 +25,16 @@ struct ArmPlan {
 };
 
 // "stock" (no plugin), "noop" (plugin that touches nothing), "lanewise-no-profile", "lanewise"
-// (with `profile`), "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
+// (with `profile`), "lanewise-env" (and its best environment, as `lanewise run` starts a server),
+// "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
 // "ring/ll/2" (forced), "one-shot" (not NCCL: the floor under any ring). Throws Error for any other
 // word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
                                const std::string& profile);
+// Those named; where none is, the usual ones: `usual`, and lanewise if there is a profile for it.
+[[nodiscard]] std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
+                                             const std::vector<std::string>& usual,
+                                             const Machine& machine, const std::string& profile);
 // "ring/ll/2" or "tree/simple".
 [[nodiscard]] std::optional<Choice> parse_choice(std::string_view text);
 

@@ -26,6 +26,7 @@ struct Options {
   std::string profile;
   std::string check;
   std::string json;
+  int instances = 3;
 };
 
 // The floor under any ring, where it was an arm.
@@ -45,21 +46,6 @@ struct Summary {
   std::vector<std::string> faults;  // wrong sums, in words
   std::vector<std::string> slower;
 };
-
-std::vector<ArmPlan> plan_arms(const Options& options, const Machine& machine) {
-  std::vector<std::string> names = options.arms;
-  if (names.empty()) {
-    names = {"noop", "lanewise-no-profile"};
-    // Ranks that somebody else has started cannot be had without the plugin as well.
-    if (machine.kind != RankKind::joined) names.insert(names.begin(), "stock");
-    if (!options.profile.empty()) names.emplace_back("lanewise");
-  }
-  std::vector<ArmPlan> plans;
-  for (const std::string& name : names) {
-    plans.push_back(plan_arm(name, machine, options.profile));
-  }
-  return plans;
-}
 
 void add_to(Summary& summary, const Contest& contest) {
   for (const Contender& contender : contest.contenders()) {
@@ -104,37 +90,77 @@ Clock::time_point deadline_of_size(const TimingOptions& timing, Clock::time_poin
   return start + std::chrono::duration_cast<Clock::duration>(budget * share);
 }
 
+// Two communicators of the same settings differ by some per cent for their whole life, as memory
+// falls: so the rounds are spread over several, and each size's samples put together.
+TimingOptions share_of_instance(TimingOptions timing, int instances) {
+  const auto share = [instances](int rounds) { return (rounds + instances - 1) / instances; };
+  timing.fewest_rounds = share(timing.fewest_rounds);
+  timing.most_rounds = share(timing.most_rounds);
+  return timing;
+}
+
+Contest hold(std::size_t bytes, const TimingOptions& timing, const Field& field,
+             Clock::time_point deadline) {
+  Contest contest(bytes, timing, contenders_at(bytes, field));
+  contest.prepare();
+  contest.run(never_worse_limit, deadline);
+  contest.finish();
+  return contest;
+}
+
+void report(const Contest& contest, nlohmann::json& result, Summary& summary) {
+  std::printf("%s\n", show_line(contest).c_str());
+  std::fflush(stdout);
+  result["sizes"].push_back(describe_size(contest));
+  if (const auto floor = describe_floor(contest); !floor.is_null()) {
+    result["links"]["one_shot"].push_back(floor);
+  }
+  add_to(summary, contest);
+}
+
+Summary measure(const Options& options, const Machine& machine, nlohmann::json& result) {
+  const auto sizes = choose_sizes(options.sizes);
+  const auto plans =
+      plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile);
+  // Ranks that somebody else has started cannot be started afresh.
+  const int instances = machine.kind == RankKind::joined ? 1 : options.instances;
+  const TimingOptions timing = share_of_instance(options.timing, instances);
+  const std::size_t all = sizes.size() * static_cast<std::size_t>(instances);
+  std::vector<Contest> contests;
+  Summary summary;
+  const auto start = Clock::now();
+  std::size_t done = 0;
+  for (int instance = 0; instance < instances; ++instance) {
+    const bool is_last = instance + 1 == instances;
+    const Field field = start_arms(plans, machine, options.ranks,
+                                   parse_data_type(options.sizes.type), sizes.back());
+    if (is_last) std::printf("%s\n", show_heading(field.arms).c_str());
+    for (std::size_t index = 0; index < sizes.size(); ++index, ++done) {
+      Contest contest =
+          hold(sizes[index], timing, field, deadline_of_size(timing, start, done, all));
+      if (instance == 0) {
+        contests.push_back(std::move(contest));
+      } else {
+        contests[index].absorb(contest);
+      }
+      if (is_last) report(contests[index], result, summary);
+    }
+    if (is_last) show(summary, field);
+  }
+  return summary;
+}
+
 void compare(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.json);
-  const auto sizes = choose_sizes(options.sizes);
-  const auto plans = plan_arms(options, machine);
   nlohmann::json result = start_result(command_line(), machine);
   result["mode"] = name_of(options.timing.is_eager ? Mode::eager : Mode::graph);
   result["sizes"] = nlohmann::json::array();
-  const Field field =
-      start_arms(plans, machine, options.ranks, parse_data_type(options.sizes.type), sizes.back());
-  std::printf("NCCL %s, %d ranks on %d GPUs, %s\n%s\n", to_string(machine.nccl).c_str(),
-              machine.ranks, machine.gpus, options.timing.is_eager ? "eager" : "graph replay",
-              show_heading(field.arms).c_str());
-  Summary summary;
-  const auto start = Clock::now();
-  for (std::size_t index = 0; index < sizes.size(); ++index) {
-    Contest contest(sizes[index], options.timing, contenders_at(sizes[index], field));
-    contest.prepare();
-    contest.run(never_worse_limit, deadline_of_size(options.timing, start, index, sizes.size()));
-    contest.finish();
-    std::printf("%s\n", show_line(contest).c_str());
-    std::fflush(stdout);
-    result["sizes"].push_back(describe_size(contest));
-    if (const auto floor = describe_floor(contest); !floor.is_null()) {
-      result["links"]["one_shot"].push_back(floor);
-    }
-    add_to(summary, contest);
-  }
+  std::printf("NCCL %s, %d ranks on %d GPUs, %s\n", to_string(machine.nccl).c_str(), machine.ranks,
+              machine.gpus, options.timing.is_eager ? "eager" : "graph replay");
+  const Summary summary = measure(options, machine, result);
   result["geometric_mean"] = describe(summary);
   if (!options.json.empty()) write_result(options.json, result);
-  show(summary, field);
   if (!summary.faults.empty()) throw Exit{exit_wrong_result};
   if (options.check == "never-worse" && !summary.slower.empty()) throw Exit{exit_slower};
 }
@@ -150,11 +176,15 @@ void add_compare(CLI::App& app) {
   add_timing_options(*command, options->timing);
   command
       ->add_option("--arm", options->arms,
-                   "stock, noop, lanewise-no-profile, lanewise, one-shot, env:NAME=VALUE[,..], "
-                   "conf:FILE or a choice as in ring/ll/2; may be repeated, the first is what all "
-                   "are compared "
-                   "with")
+                   "stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
+                   "env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
+                   "the first is what all are compared with")
       ->allow_extra_args(false);
+  command
+      ->add_option("--instances", options->instances,
+                   "Fresh communicators of each arm that the rounds are spread over")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   command->add_option("--profile", options->profile, "For the arm lanewise");
   command->add_option("--check", options->check, "never-worse: exit status 4 where it is slower")
       ->check(CLI::IsMember({"never-worse"}));

@@ -173,6 +173,19 @@ bool Contest::is_decided(double limit) const {
   });
 }
 
+void Contest::absorb(const Contest& other) {
+  for (std::size_t index = 0; index < contenders_.size(); ++index) {
+    Contender& mine = contenders_[index];
+    const Contender& theirs = other.contenders_.at(index);
+    mine.us.insert(mine.us.end(), theirs.us.begin(), theirs.us.end());
+    mine.ratios.insert(mine.ratios.end(), theirs.ratios.begin(), theirs.ratios.end());
+    mine.is_out = mine.is_out || theirs.is_out;
+    mine.verification.wrong += theirs.verification.wrong;
+    if (mine.verification.fault.empty()) mine.verification.fault = theirs.verification.fault;
+  }
+  rounds_ += other.rounds_;
+}
+
 void Contest::finish() {
   std::map<Gang*, std::vector<int>> ids;
   for (const Contender& contender : contenders_) {

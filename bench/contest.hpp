@@ -75,6 +75,8 @@ class Contest {
   [[nodiscard]] RoundTimes time_round(std::span<const std::size_t> who);
   // Checks a contender's sums again over `calls` calls with ever new data; wrong ones put it out.
   void soak(std::size_t index, int calls);
+  // Takes over the samples of the same contest held in other ranks.
+  void absorb(const Contest& other);
   // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out.
   void finish();
   void drop(std::size_t index);

@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   RankOptions ranks;
-  std::vector<std::string> arms = {"stock", "lanewise-no-profile"};
+  std::vector<std::string> arms;
   std::string profile;
   std::string trace;
   std::string type = "bf16";
@@ -26,7 +26,7 @@ struct Options {
   int tokens = 4;
   int calls = 122;  // two for each of 61 layers
   int rounds = 20;
-  double gap_us = 5;  // the least an engine computes between two all-reduces
+  double gap_us = 2;  // a norm over a few rows: the least that stands between two all-reduces
   double compute_us = 5000;
 };
 
@@ -104,10 +104,8 @@ void replay(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.json);
   const Step step = read_step(options);
-  std::vector<ArmPlan> plans;
-  for (const std::string& name : options.arms) {
-    plans.push_back(plan_arm(name, machine, options.profile));
-  }
+  const auto plans =
+      plan_arms(options.arms, {"stock", "lanewise-no-profile"}, machine, options.profile);
   nlohmann::json result = start_result(command_line(), machine);
   const Field field =
       start_arms(plans, machine, options.ranks, parse_data_type(options.type), step.max_bytes);
