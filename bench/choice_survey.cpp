@@ -51,7 +51,8 @@ ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_
     if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
   }
   survey.communicator = {machine.ranks, count_channels(gang, machine), machine.nccl,
-                         host::parse_nccl_limits(host::read_process_environment())};
+                         host::parse_nccl_limits(host::read_process_environment()),
+                         sharing_of(machine.ranks, machine.gpus)};
   return survey;
 }
 

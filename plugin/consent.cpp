@@ -101,7 +101,8 @@ std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
       .add(static_cast<std::uint64_t>(inputs.user_filter))
       .add(static_cast<std::uint64_t>(inputs.nvlink))
       .add(static_cast<std::uint64_t>(inputs.switches))
-      .add(static_cast<std::uint64_t>(inputs.models));
+      .add(static_cast<std::uint64_t>(inputs.models))
+      .add(static_cast<std::uint64_t>(inputs.sharing));
   add(digest, inputs.release);
   add(digest, inputs.limits);
   add(digest, inputs.channels);

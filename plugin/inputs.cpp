@@ -101,6 +101,9 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
 
 void complete_inputs(Inputs& inputs, const RankGpus& gpus) {
   const auto positions = find_positions(*inputs.topology, gpus);
+  // Addresses say who shares; the environment, where one is missing, that it is allowed.
+  const auto sharing = find_sharing(gpus);
+  inputs.policy.sharing = sharing ? *sharing : host::find_gpu_sharing(inputs.environment);
   const auto topology = select_gpus(*inputs.topology, positions);
   add_machine_facts(inputs.policy, topology,
                     positions.empty() ? GpuSelection::unknown : GpuSelection::known);

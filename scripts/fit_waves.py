@@ -3,9 +3,10 @@
 # Copyright the Lanewise authors
 """Fits the constants of src/core/latency.cpp to measured all-reduces over host memory.
 
-    scripts/fit_waves.py ../shared/data/allreduce_h200x2.csv
+    scripts/fit_waves.py ../shared/data/allreduce_h200x2.csv bench/measurements/allreduce_h200x4.csv
 
-Prints the constants as they stand in the source, and how far the model is from the data.
+Prints both sets of constants as they stand in the source, and how far the model is from the data:
+one for communicators whose ranks share GPUs, one for those with a GPU for each rank.
 Weighted least squares on the relative error, no term below zero; standard library alone.
 """
 import argparse
@@ -15,14 +16,21 @@ import math
 import sys
 
 WARP = 32
-LARGEST_BYTES = 4 << 20
+ONE_RANK_A_GPU, SHARED = "one_rank_a_gpu", "shared"
 SERIES = [("Tree", "LL"), ("Tree", "Simple"), ("Ring", "LL"), ("Ring", "Simple")]
 TERMS = ["base_us", "hop_us", "wave_us", "slice_kib_us", "fill_kib_us", "block_us", "kib_us"]
 
 
 # Which terms a series has; the others are zero.
-USED = {("Tree", "LL"): (0, 1, 3, 6), ("Tree", "Simple"): (0, 1, 3, 4, 6),
-        ("Ring", "LL"): (0, 1, 2, 3, 6), ("Ring", "Simple"): (0, 1, 3, 5, 6)}
+USED = {(SHARED, "Tree", "LL"): (0, 1, 3, 6), (SHARED, "Tree", "Simple"): (0, 1, 3, 4, 6),
+        (ONE_RANK_A_GPU, "Tree", "LL"): (0, 1, 3, 4, 6),
+        (ONE_RANK_A_GPU, "Tree", "Simple"): (0, 1, 3, 4, 6)}
+for _sharing in (SHARED, ONE_RANK_A_GPU):
+    USED[_sharing, "Ring", "LL"] = (0, 1, 2, 3, 6)
+    USED[_sharing, "Ring", "Simple"] = (0, 1, 3, 5, 6)
+# Beyond it, four GPUs that all write to host memory make Tree up to 28 times slower than any sum of
+# hops and bytes, and never the best choice.
+LARGEST_TREE_BYTES = {ONE_RANK_A_GPU: 128 << 10, SHARED: 4 << 20}
 # Tree with Simple passes this much hop by hop before its steps overlap.
 FILL_BYTES = 512 << 10
 
@@ -109,20 +117,25 @@ def fit(rows, used):
         del kept[worst]
 
 
-def read(path):
+def read(paths):
     groups = collections.defaultdict(list)
-    with open(path, newline="", encoding="utf-8") as file:
-        for line in csv.DictReader(file):
+    for path in paths:
+        with open(path, newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        for line in lines:
             if line["transport"] != "SHM" or line["forced"] != "all":
                 continue
+            sharing = SHARED if int(line["ranks"]) > int(line["gpus"]) else ONE_RANK_A_GPU
             row = {"algorithm": line["algorithm"], "protocol": line["protocol"],
                    "channels": int(line["channels"]), "bytes": int(line["bytes"]),
                    "ranks": int(line["ranks"]), "us": float(line["us_per_call"]),
                    "available": available_channels(line["env"]),
                    "release": tuple(int(part) for part in line["nccl"].split("."))}
+            if row["algorithm"] == "Tree" and row["bytes"] > LARGEST_TREE_BYTES[sharing]:
+                continue
             row["launch"] = launch(row["algorithm"], row["protocol"], row["channels"],
                                    row["bytes"], row["ranks"], row["available"], row["release"])
-            groups[row["algorithm"], row["protocol"]].append(row)
+            groups[sharing, row["algorithm"], row["protocol"]].append(row)
     return groups
 
 
@@ -131,28 +144,35 @@ def errors(rows, terms):
                   for row in rows)
 
 
+def print_residuals(rows, terms):
+    for row in sorted(rows, key=lambda r: (r["ranks"], r["available"], r["bytes"])):
+        us = sum(t * f for t, f in zip(terms, features(row)))
+        if not math.isclose(us, row["us"], rel_tol=0.1):
+            print("   ", row["ranks"], row["available"], row["bytes"], row["channels"],
+                  row["launch"], row["us"], f"{us:.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("csv")
+    parser.add_argument("csv", nargs="+")
     parser.add_argument("--residuals", action="store_true", help="print every row's error")
     options = parser.parse_args()
     groups = read(options.csv)
-    for series in SERIES:
-        rows = groups[series]
-        if not rows:
-            sys.exit(f"{options.csv}: no row of {series[0]}/{series[1]} over SHM")
-        terms = fit(rows, USED[series])
-        by_size = errors(rows, terms)
-        name = f"{series[0]}_{series[1]}".lower()
-        print(f".{name} = {{" + ", ".join(f"{value:.4f}" for value in terms) + "},"
-              f"  // {len(rows)} rows, error: median {100 * by_size[len(rows) // 2]:.1f} %, "
-              f"p95 {100 * by_size[int(len(rows) * .95)]:.1f} %, most {100 * by_size[-1]:.1f} %")
-        if options.residuals:
-            for row in sorted(rows, key=lambda r: (r["ranks"], r["available"], r["bytes"])):
-                us = sum(t * f for t, f in zip(terms, features(row)))
-                if not math.isclose(us, row["us"], rel_tol=0.1):
-                    print("   ", row["ranks"], row["available"], row["bytes"], row["channels"],
-                          row["launch"], row["us"], f"{us:.1f}")
+    for sharing in (ONE_RANK_A_GPU, SHARED):
+        print(f"{sharing}:")
+        for algorithm, protocol in SERIES:
+            rows = groups[sharing, algorithm, protocol]
+            if not rows:
+                sys.exit(f"no row of {algorithm}/{protocol}, {sharing}, over SHM")
+            terms = fit(rows, USED[sharing, algorithm, protocol])
+            by_size = errors(rows, terms)
+            name = f"{algorithm}_{protocol}".lower()
+            print(f".{name} = {{" + ", ".join(f"{value:.4f}" for value in terms) + "},"
+                  f"  // {len(rows)} rows, error: median {100 * by_size[len(rows) // 2]:.1f} %, "
+                  f"p95 {100 * by_size[int(len(rows) * .95)]:.1f} %, "
+                  f"most {100 * by_size[-1]:.1f} %")
+            if options.residuals:
+                print_residuals(rows, terms)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 namespace lanewise {
 namespace {
 
-constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}};
+constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 constexpr std::size_t row_bytes = 14336;  // hidden 7168 in bf16
 
 const std::vector<Choice> entries = {{Algorithm::tree, Protocol::ll, 0},

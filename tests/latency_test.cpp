@@ -14,7 +14,7 @@ namespace {
 constexpr double tolerance = 0.18;
 
 double predict(const Choice& choice, std::size_t bytes, int channels = 4) {
-  return predicted_us(choice, bytes, {8, channels, {2, 30, 7}, {}}, measured_constants());
+  return predicted_us(choice, bytes, {8, channels, {2, 30, 7}, {}, GpuSharing::shared});
 }
 
 TEST(Latency, IsNearWhatWasMeasured) {

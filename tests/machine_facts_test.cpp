@@ -53,5 +53,15 @@ TEST(MachineFacts, SaysThatModelsDifferOnlyWhereEveryGpuTakesPart) {
   EXPECT_EQ(facts_of(machine_of({rtx_4090, rtx_4090})).models, GpuModels::same);
 }
 
+TEST(MachineFacts, TellsWhoSharesGpusOnlyWhereEveryAddressIsKnown) {
+  const std::optional<PciAddress> a = PciAddress{0, 1, 0, 0};
+  const std::optional<PciAddress> b = PciAddress{0, 2, 0, 0};
+
+  EXPECT_EQ(find_sharing({a, b}), GpuSharing::one_rank_a_gpu);
+  EXPECT_EQ(find_sharing({b, a, b}), GpuSharing::shared);
+  EXPECT_EQ(find_sharing({a, std::nullopt, a}), std::nullopt);
+  EXPECT_EQ(find_sharing({}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace lanewise

@@ -52,6 +52,16 @@ TEST(NcclEnvironment, ReadsThreadThresholdsInNcclsOrder) {
   EXPECT_EQ(limits.thread_thresholds[1][2], 7);
 }
 
+TEST(NcclEnvironment, SharesGpusOnlyWhereNcclIsToldSo) {
+  const auto sharing = [](const char* value) {
+    return find_gpu_sharing({{"NCCL_MULTI_RANK_GPU_ENABLE", value}});
+  };
+
+  EXPECT_EQ(find_gpu_sharing({}), GpuSharing::one_rank_a_gpu);
+  EXPECT_EQ(sharing("0"), GpuSharing::one_rank_a_gpu);
+  EXPECT_EQ(sharing("1"), GpuSharing::shared);
+}
+
 TEST(NcclEnvironment, KnowsThatTheUserFilters) {
   EXPECT_EQ(find_user_filter({}), UserFilter::none);
   EXPECT_EQ(find_user_filter({{"NCCL_ALGO", ""}}), UserFilter::none);

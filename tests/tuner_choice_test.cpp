@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model_builders.hpp"
 #include "stock_tables.hpp"
 #include "tuner_host.hpp"
 
@@ -40,6 +41,23 @@ TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {
     ++sizes;
   }
   EXPECT_GT(sizes, 10U);
+}
+
+TEST(TunerChoiceOfSharedGpus, IsTreeForTinySizesOnlyWhereRanksMayShareGpus) {
+  constexpr std::size_t tiny = 2048;
+  const Prices prices = price_table(tiny, host_memory_machine());
+  const auto ask = [&] {
+    const PluginFile plugin;
+    Communicator<V4> communicator(plugin, 8, 1);
+    return pick(communicator.ask({.bytes = tiny}, prices));
+  };
+  const auto by_default = ask();
+  ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+  const auto where_shared = ask();
+  ::unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+
+  EXPECT_NE(by_default, 0);
+  EXPECT_EQ(where_shared, 0);
 }
 
 }  // namespace

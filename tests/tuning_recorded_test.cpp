@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* data_file = LANEWISE_SHARED_DIR "/data/allreduce_h200x2.csv";
 constexpr const char* environment = "NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_P2P_DISABLE=1";
-constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}};
+constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 
 struct Recorded {
   double stock_us = 0;

@@ -69,8 +69,8 @@ TEST(WavePolicy, IsNeverWorseThanStockForAnyPlausibleChannelCount) {
     const Choice stock{verdict.stock->algorithm, verdict.stock->protocol, 0};
     for (const int channels : {2, 4}) {
       const Communicator communicator{8, channels, {2, 30, 7}, {}};
-      EXPECT_LE(predicted_us(*verdict.choice, bytes, communicator, measured_constants()),
-                1.001 * predicted_us(stock, bytes, communicator, measured_constants()))
+      EXPECT_LE(predicted_us(*verdict.choice, bytes, communicator),
+                1.001 * predicted_us(stock, bytes, communicator))
           << bytes << " on " << channels;
     }
   }
@@ -157,6 +157,33 @@ TEST(WavePolicy, TakesLlForSmallSizesWithoutPrices) {
       EXPECT_EQ(verdict.choice->protocol, Protocol::ll) << ranks << " ranks, " << bytes;
     }
   }
+}
+
+// Measured on four H200s, a rank each: Tree takes 1.08 and 1.25 times stock's Ring.
+TEST(WavePolicy, KeepsRingForSmallSizesOfFourRanksWithAGpuEach) {
+  for (const std::size_t bytes : {2048U, 8192U}) {
+    const auto verdict =
+        verdict_of(policy_inputs(4), price_table(bytes, host_memory_machine(4)), bytes);
+    const auto used = verdict.choice ? verdict.choice : verdict.stock;
+
+    ASSERT_TRUE(used) << bytes;
+    EXPECT_EQ(used->algorithm, Algorithm::ring) << bytes;
+  }
+}
+
+// On four H200s Tree took 1.5 to 60 times as long there; nobody has measured more GPUs.
+TEST(WavePolicy, NeverTakesTreeForLargeSizesWithAGpuForEachRank) {
+  for (const int ranks : {2, 4, 8, 16})
+    for (std::size_t bytes = 129 << 10; bytes <= 4 << 20; bytes += 8 << 10)
+      for (const int channels : {1, 4, 16, 64}) {
+        PolicyInputs inputs = policy_inputs(ranks);
+        inputs.channels = channels;
+        const auto verdict =
+            verdict_of(inputs, price_table(bytes, host_memory_machine(ranks)), bytes);
+        if (verdict.choice) {
+          EXPECT_NE(verdict.choice->algorithm, Algorithm::tree) << ranks << ' ' << bytes;
+        }
+      }
 }
 
 class StockMachine : public ::testing::TestWithParam<const char*> {};

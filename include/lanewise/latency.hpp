@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "lanewise/choice.hpp"
+#include "lanewise/gpu_sharing.hpp"
 #include "lanewise/waves.hpp"
 
 namespace lanewise {
@@ -26,18 +27,19 @@ struct LatencyTerms {
 };
 
 struct LatencyConstants {
+  std::size_t largest_tree_bytes = 0;  // that Tree's terms hold for
   LatencyTerms tree_ll;
   LatencyTerms tree_simple;
   LatencyTerms ring_ll;
   LatencyTerms ring_simple;
 };
 
-// Fitted to data/allreduce_h200x2.csv: 2, 4 and 8 ranks over host memory.
-[[nodiscard]] const LatencyConstants& measured_constants() noexcept;
+// Fitted to 2 and 4 ranks with a GPU each, and to 4 and 8 ranks that share 2, over host memory.
+[[nodiscard]] const LatencyConstants& measured_constants(GpuSharing sharing) noexcept;
 
-// Microseconds; meaningful only for entries with is_modelled().
+// Microseconds, with the constants of the communicator's sharing; meaningful only for entries with
+// is_modelled().
 [[nodiscard]] double predicted_us(const Choice& choice, std::size_t bytes,
-                                  const Communicator& communicator,
-                                  const LatencyConstants& constants) noexcept;
+                                  const Communicator& communicator) noexcept;
 
 }  // namespace lanewise

@@ -4,6 +4,8 @@
 
 // What of a machine a policy may rest on. Everything unknown where the topology is.
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "lanewise/policy_inputs.hpp"
 #include "lanewise/topology.hpp"
@@ -17,5 +19,8 @@ enum class GpuSelection : std::uint8_t { unknown, known };
 // never `present`: a user may have switched it off, and the prices show what NCCL uses.
 void add_machine_facts(PolicyInputs& inputs, const Topology& topology,
                        GpuSelection selection = GpuSelection::unknown);
+
+// From the GPU of each rank, in any order; nullopt where there are none or one is not known.
+[[nodiscard]] std::optional<GpuSharing> find_sharing(std::vector<std::optional<PciAddress>> gpus);
 
 }  // namespace lanewise

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "lanewise/gpu_sharing.hpp"
 #include "lanewise/link_evidence.hpp"
 #include "lanewise/nccl_limits.hpp"
 #include "lanewise/nccl_release.hpp"
@@ -45,6 +46,7 @@ struct PolicyInputs {
   NvlinkKnowledge nvlink = NvlinkKnowledge::unknown;
   SwitchKnowledge switches = SwitchKnowledge::unknown;
   GpuModels models = GpuModels::unknown;
+  GpuSharing sharing = GpuSharing::one_rank_a_gpu;
   std::optional<int> channels;  // comm->nChannels where somebody knows it
   std::optional<MeasuredGroup> profile;
 };

@@ -44,9 +44,10 @@ class WavePolicy final : public Policy {
   static constexpr std::size_t largest_bytes = std::size_t{4} << 20;
   // What a choice must win over stock in at least one plausible communicator.
   static constexpr double least_gain = 1.10;
-  // The same for a switch to Simple, in every plausible communicator: in the data predictions of
-  // up to 1.17 came out between 0.95 and 1.08 there, those from 1.27 on between 1.27 and 1.7.
-  static constexpr double least_gain_of_simple = 1.20;
+  // The same for a switch to Simple or to another algorithm, in every plausible communicator: in
+  // the data predictions of up to 1.17 for Simple came out between 0.95 and 1.08, those from 1.27
+  // on between 1.27 and 1.7; Tree predicted at 1.01 to 1.28 came out at 0.90.
+  static constexpr double least_clear_gain = 1.20;
 
   explicit WavePolicy(const PolicyInputs& inputs) noexcept;
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "lanewise/choice.hpp"
+#include "lanewise/gpu_sharing.hpp"
 #include "lanewise/nccl_limits.hpp"
 #include "lanewise/nccl_release.hpp"
 
@@ -18,6 +19,7 @@ struct Communicator {
   int channels = 0;  // 1..64
   NcclRelease release;
   NcclLimits limits;
+  GpuSharing sharing = GpuSharing::one_rank_a_gpu;
 };
 
 // `slice_bytes`: what the fullest channel carries in one step. `waves`: passes of the block over

@@ -132,7 +132,7 @@ void add_communicator(Scene& scene, const ExplainOptions& options) {
                                                                    : scene.estimated.ring.channels;
   const int channels =
       options.channels.value_or(channels_of_communicator(searched, inputs.limits, inputs.release));
-  scene.communicator = {inputs.ranks, channels, inputs.release, inputs.limits};
+  scene.communicator = {inputs.ranks, channels, inputs.release, inputs.limits, inputs.sharing};
   scene.report.channels = channels;
 }
 
@@ -161,6 +161,9 @@ Scene set_up(const ExplainOptions& options) {
   inputs.limits = host::parse_nccl_limits(environment);
   inputs.user_filter = host::find_user_filter(environment);
   if (inputs.release < first_release_with_prices) inputs.prices = PriceAccess::without_table;
+  inputs.sharing = topology.gpus.empty()
+                       ? host::find_gpu_sharing(environment)
+                       : sharing_of(inputs.ranks, static_cast<int>(topology.gpus.size()));
   add_machine_facts(inputs, topology);
   add_profile(scene, options.profile.empty() ? settings.profile : options.profile, topology,
               environment);

@@ -75,7 +75,7 @@ std::vector<Choice> prune_by_model(std::span<const Choice> candidates, std::size
       unknown.push_back(choice);
       continue;
     }
-    modelled.push_back({choice, predicted_us(choice, bytes, communicator, measured_constants())});
+    modelled.push_back({choice, predicted_us(choice, bytes, communicator)});
   }
   std::stable_sort(modelled.begin(), modelled.end(),
                    [](const Ranked& a, const Ranked& b) { return a.us < b.us; });

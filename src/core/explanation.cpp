@@ -19,7 +19,7 @@ ExplainedChoice describe(const Choice& choice, std::size_t bytes,
   const Launch launch = launch_of(choice, bytes, communicator);
   described.choice.channels = launch.channels;
   described.waves = launch.waves;
-  described.predicted_us = predicted_us(choice, bytes, communicator, measured_constants());
+  described.predicted_us = predicted_us(choice, bytes, communicator);
   return described;
 }
 

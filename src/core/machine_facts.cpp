@@ -3,6 +3,8 @@
 
 #include "lanewise/machine_facts.hpp"
 
+#include <algorithm>
+
 #include "lanewise/topology_facts.hpp"
 
 namespace lanewise {
@@ -29,6 +31,14 @@ void add_machine_facts(PolicyInputs& inputs, const Topology& topology, GpuSelect
                                                                  : NvlinkKnowledge::unknown;
   inputs.switches = know_switches(topology);
   inputs.models = know_models(topology, inputs.ranks, selection);
+}
+
+std::optional<GpuSharing> find_sharing(std::vector<std::optional<PciAddress>> gpus) {
+  // An unknown one comes first.
+  std::sort(gpus.begin(), gpus.end());
+  if (gpus.empty() || !gpus.front()) return std::nullopt;
+  const bool is_shared = std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end();
+  return is_shared ? GpuSharing::shared : GpuSharing::one_rank_a_gpu;
 }
 
 }  // namespace lanewise

@@ -53,11 +53,12 @@ bool widens(const Choice& candidate, const Baseline& stock) noexcept {
          candidate.protocol == Protocol::ll && candidate.channels >= stock.channels;
 }
 
-// LL and Simple differ by bandwidths that vary by machine far more than latencies do: a switch to
-// Simple must win its larger margin in every plausible communicator.
-bool is_admissible(const Choice& candidate, double least, double most) noexcept {
-  if (candidate.protocol == Protocol::simple) return least >= WavePolicy::least_gain_of_simple;
-  return most >= WavePolicy::least_gain;
+// LL and Simple differ by bandwidths that vary by machine far more than latencies do, and Tree and
+// Ring by hops that vary with who shares a GPU: such a switch must win the larger margin in every
+// plausible communicator.
+bool needs_clear_gain(const Choice& candidate, const Choice& stock) noexcept {
+  if (candidate.protocol == Protocol::simple) return true;
+  return candidate.algorithm != stock.algorithm;
 }
 
 }  // namespace
@@ -76,7 +77,8 @@ WavePolicy::WavePolicy(const PolicyInputs& inputs) noexcept : inputs_(inputs) {
   const auto add = [&](int channels) {
     for (const auto& known : plausible())
       if (known.channels == channels) return;
-    plausible_[plausible_count_++] = {inputs.ranks, channels, inputs.release, inputs.limits};
+    plausible_[plausible_count_++] = {inputs.ranks, channels, inputs.release, inputs.limits,
+                                      inputs.sharing};
   };
   if (inputs.channels) add(*inputs.channels);
   for (const int search : plausible_search_channels)
@@ -116,8 +118,7 @@ WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
   for (std::size_t i = 0; i < plausible_count_; ++i) {
     const int channels = default_channels(stock.algorithm, stock.protocol, bytes, plausible_[i]);
     const Choice pick{stock.algorithm, stock.protocol, 0};
-    comparison.stock[i] = {pick, channels,
-                           predicted_us(pick, bytes, plausible_[i], measured_constants())};
+    comparison.stock[i] = {pick, channels, predicted_us(pick, bytes, plausible_[i])};
   }
   return comparison;
 }
@@ -128,27 +129,28 @@ std::optional<double> WavePolicy::score(const Choice& candidate,
   double least = INFINITY;
   double most = 0;
   for (std::size_t i = 0; i < plausible_count_; ++i) {
-    const double us =
-        predicted_us(candidate, comparison.bytes, plausible_[i], measured_constants());
+    const double us = predicted_us(candidate, comparison.bytes, plausible_[i]);
     const double gain = comparison.stock[i].us / us;
     if (gain < 1 && !widens(candidate, comparison.stock[i])) return std::nullopt;
     sum += std::log(gain);
     least = std::min(least, gain);
     most = std::max(most, gain);
   }
-  if (!is_admissible(candidate, least, most)) return std::nullopt;
+  const bool is_clear = needs_clear_gain(candidate, comparison.stock[0].pick);
+  if (is_clear ? least < least_clear_gain : most < least_gain) return std::nullopt;
   return sum / static_cast<double>(plausible_count_);
 }
 
 std::optional<Choice> WavePolicy::best(const Comparison& comparison,
                                        const CostTable& table) const noexcept {
   const int most = plausible().back().channels;
+  const bool has_tree = inputs_.switches != SwitchKnowledge::collapsing &&
+                        comparison.bytes <= measured_constants(inputs_.sharing).largest_tree_bytes;
   std::optional<Choice> winner;
   double winner_score = 0;
   for (const auto& entry : modelled_entries) {
     if (!table.is_empty() && !table.price(entry.algorithm, entry.protocol)) continue;
-    if (entry.algorithm == Algorithm::tree && inputs_.switches == SwitchKnowledge::collapsing)
-      continue;
+    if (entry.algorithm == Algorithm::tree && !has_tree) continue;
     for (const int channels : candidate_channels) {
       if (channels > most) break;
       const Choice candidate{entry.algorithm, entry.protocol, channels};

@@ -76,4 +76,10 @@ UserFilter find_user_filter(const Environment& environment) {
   return is_set ? UserFilter::set : UserFilter::none;
 }
 
+GpuSharing find_gpu_sharing(const Environment& environment) {
+  return read_count(environment, "NCCL_MULTI_RANK_GPU_ENABLE").value_or(0) > 0
+             ? GpuSharing::shared
+             : GpuSharing::one_rank_a_gpu;
+}
+
 }  // namespace lanewise::host

@@ -15,4 +15,7 @@ namespace lanewise::host {
 // Set where NCCL_ALGO or NCCL_PROTO has a value, whatever it says.
 [[nodiscard]] UserFilter find_user_filter(const Environment& environment);
 
+// What the environment alone says: without NCCL_MULTI_RANK_GPU_ENABLE NCCL refuses to share a GPU.
+[[nodiscard]] GpuSharing find_gpu_sharing(const Environment& environment);
+
 }  // namespace lanewise::host
