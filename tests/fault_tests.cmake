@@ -48,6 +48,9 @@ faulty_ranks_test(HaveOneWithAnotherMachine 3 ${all_stock} ${no_waiting}
 faulty_ranks_test(HaveOneWithAnEndlessProfile 3 ${all_stock} ${no_waiting}
   1:LANEWISE_PROFILE=/dev/zero)
 faulty_ranks_test(HaveOneWithAFolderForAProfile 3 ${all_stock} ${no_waiting} 1:LANEWISE_PROFILE=/)
+faulty_ranks_test(HaveOneWithoutSys 3 "applied (3, stock 0|0, stock 3), died 0" ${no_waiting}
+  1:sys=absent)
+faulty_ranks_test(HaveNoSys 3 ${all_apply} ${no_waiting} all:sys=absent)
 faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
   2:LANEWISE_STATS=0)
 

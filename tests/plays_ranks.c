@@ -5,6 +5,7 @@
  * Usage: plays_ranks PLUGIN.so RANKS [RANK:FAULT ..] where RANK is a number or "all" and FAULT
  *   NAME=VALUE      an environment variable
  *   shm=KIND        /dev/shm is full, absent, read_only or noexec
+ *   sys=absent      /sys is empty
  *   name=KIND       in the segment's place is a link, a directory, a fifo or another user's file
  *   delay_ms=N      comes so late
  *   killed          is killed before init
@@ -126,6 +127,9 @@ static void commit_fault(const char* fault) {
     occupy_name(value);
   } else if ((value = value_of(fault, "delay_ms")) != NULL) {
     usleep((useconds_t)atoi(value) * 1000);
+  } else if (strcmp(fault, "sys=absent") == 0) {
+    own_mounts();
+    need(mount("none", "/sys", "tmpfs", 0, NULL) == 0, "an empty /sys");
   } else if ((value = value_of(fault, "bus")) != NULL) {
     drive_gpu(value);
   } else if (strcmp(fault, "killed") == 0) {
