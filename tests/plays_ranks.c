@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
     children[rank] = fork();
     if (children[rank] == 0) {
       close(gate[1]);
-      char who[8];
+      char who[24];
       snprintf(who, sizeof who, "%zu", rank);
       commit_faults(argc - 3, argv + 3, who);
       play_rank(answers[rank][1], gate[0]);
