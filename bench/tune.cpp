@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "commands.hpp"
 #include "environment_sweep.hpp"
 #include "host/profile_file.hpp"
+#include "host/text_file.hpp"
+#include "host/topology_source.hpp"
 #include "lanewise/environment_plan.hpp"
 #include "lanewise/error.hpp"
+#include "lanewise/graph_file.hpp"
 #include "machine_state.hpp"
 #include "result_file.hpp"
 #include "sizes.hpp"
@@ -95,12 +101,46 @@ void tune_base(const Options& options, const MachineState& state, Profile& profi
   profile.best_environment = 0;
 }
 
+// An NCCL_GRAPH_FILE beside the profile, to be tried where NCCL's own search is known to fail and
+// the ranks are all GPUs; empty elsewhere.
+std::string write_graph_beside(const std::string& profile, const Machine& machine) {
+  const auto topology = host::read_topology();
+  const auto ranks = static_cast<std::size_t>(machine.ranks);
+  if (topology.gpus.size() != ranks || machine.gpus != machine.ranks) return "";
+  const auto path = std::filesystem::absolute(profile).replace_extension(".graph.xml");
+  try {
+    host::write_text_file(path, format_graph_file(plan_ring_graph(topology)));
+  } catch (const Error&) {
+    return "";
+  }
+  return path.string();
+}
+
+bool is_used(const Profile& profile, const std::string& graph_file) {
+  return std::any_of(profile.environments.begin(), profile.environments.end(),
+                     [&](const auto& environment) {
+                       const auto found = environment.variables.find("NCCL_GRAPH_FILE");
+                       return found != environment.variables.end() && found->second == graph_file;
+                     });
+}
+
+// The second layer; the graph file stays only where the profile needs it.
+void tune_second_layer(const Options& options, const Machine& machine, ScreenOptions screen,
+                       const TuneRequest& request, Profile& profile, SweptEnvironment& base) {
+  screen.graph_file = write_graph_beside(options.output, machine);
+  tune_environments(profile, machine, screen, request, base);
+  if (screen.graph_file.empty() || is_used(profile, screen.graph_file)) return;
+  std::error_code ignored;
+  std::filesystem::remove(screen.graph_file, ignored);
+}
+
 void tune(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.output);
   TuneRequest request;
   request.sizes = choose_sizes(options.sizes);
-  const bool has_both = options.layers == "both";
+  // Ranks that somebody else has started cannot be had in another environment.
+  const bool has_both = options.layers == "both" && machine.kind != RankKind::joined;
   request.budget_s = options.budget_s * (has_both ? sweep_share : 1.0);
   request.soak_calls = options.soak_calls;
   const auto screen = plan_screening(options, request);
@@ -112,7 +152,7 @@ void tune(const Options& options) {
   auto base = sweep_environment(machine, ranks, {}, screen.type, request);
   tune_base(options, state, profile, base);
   if (has_both && base.outcome.faults.empty())
-    tune_environments(profile, machine, screen, request, base);
+    tune_second_layer(options, machine, screen, request, profile, base);
   if (profile.environments.empty()) {
     std::printf("no gain measured: stock is as good everywhere, no profile is written\n");
   } else {
