@@ -41,6 +41,16 @@ int count_channels(Gang& gang, const Machine& machine) {
                : channels_where_unknown;
 }
 
+// As in link_evidence(): NCCL prices LL128 over PCIe only where the user asks for it.
+LinkKind find_link(const std::vector<Choice>& priced) {
+  const auto own = host::read_process_environment();
+  const bool is_by_user = own.contains("NCCL_PROTO") || own.contains("NCCL_ALGO");
+  const bool has_ll128 = std::any_of(priced.begin(), priced.end(), [](const Choice& entry) {
+    return entry.protocol == Protocol::ll128;
+  });
+  return has_ll128 && !is_by_user ? LinkKind::nvlink : LinkKind::pcie;
+}
+
 }  // namespace
 
 ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_bytes) {
@@ -50,6 +60,7 @@ ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
   }
+  survey.link = find_link(survey.entries);
   survey.communicator = {machine.ranks, count_channels(gang, machine), machine.nccl,
                          host::parse_nccl_limits(host::read_process_environment()),
                          sharing_of(machine.ranks, machine.gpus)};

@@ -8,6 +8,7 @@
 
 #include "gang.hpp"
 #include "lanewise/candidates.hpp"
+#include "lanewise/link_evidence.hpp"
 #include "lanewise/waves.hpp"
 #include "rank_options.hpp"
 
@@ -16,6 +17,7 @@ namespace lanewise::bench {
 struct ChoiceSurvey {
   std::vector<Choice> entries;  // algorithm and protocol that NCCL prices; channels are NCCL's
   Communicator communicator;
+  LinkKind link = LinkKind::pcie;
 };
 
 // Captures each entry once, and one call with as many channels as there can be. The channels are

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
 
 #include "host/settings.hpp"
@@ -29,9 +30,22 @@ constexpr std::array choices = {
     Choice{Algorithm::ring, Protocol::ll, 4}, Choice{Algorithm::ring, Protocol::ll, 16},
     Choice{Algorithm::ring, Protocol::simple, 0}};
 
-// The ends and the middle.
+// What decode and speculative verify steps call (FIELD.md): the sizes that an environment is for.
+// It is held against stock at every size before it is anybody's best.
+constexpr std::size_t least_of_interest = std::size_t{8} << 10;
+constexpr std::size_t most_of_interest = std::size_t{512} << 10;
+constexpr std::size_t sizes_screened = 4;
+
+// Evenly spaced among those of interest; among all where none is.
 std::vector<std::size_t> pick_sizes(const std::vector<std::size_t>& sizes) {
-  std::vector<std::size_t> picked = {sizes.front(), sizes[sizes.size() / 2], sizes.back()};
+  std::vector<std::size_t> pool;
+  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(pool), [](std::size_t bytes) {
+    return bytes >= least_of_interest && bytes <= most_of_interest;
+  });
+  if (pool.empty()) pool = sizes;
+  std::vector<std::size_t> picked;
+  for (std::size_t i = 0; i < sizes_screened; ++i)
+    picked.push_back(pool[(2 * i + 1) * pool.size() / (2 * sizes_screened)]);
   picked.erase(std::unique(picked.begin(), picked.end()), picked.end());
   return picked;
 }
@@ -48,6 +62,13 @@ class Screener {
       : machine_(machine), options_(options), sizes_(pick_sizes(options.sizes)) {
     options_.ranks.timeout_s = std::min(options_.ranks.timeout_s, most_timeout_s);
     stock_ = open("stock", environment_without_plugin(machine), "");
+    // Before anybody else is there: free memory is the whole device's.
+    for (const std::size_t bytes : sizes_) {
+      Contest contest(bytes, options_.timing, {stock_contender()});
+      contest.prepare();
+      contest.finish();
+    }
+    stock_memory_ = memory_of(*stock_);
   }
 
   // A failure of these ranks is the environment's; one of stock's ranks is everybody's.
@@ -84,7 +105,12 @@ class Screener {
       ratios.push_back(ratio);
     }
     screening.speedup = geometric_mean(ratios);
-    screening.memory_bytes = memory_of(*gang) - memory_of(*stock_);
+    screening.memory_bytes = memory_of(*gang) - stock_memory_;
+    gang->kill();
+  }
+
+  Contender stock_contender() const {
+    return {stock_.get(), {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}};
   }
 
   // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
@@ -105,12 +131,10 @@ class Screener {
   }
 
   std::vector<Contender> contenders(Gang& gang) const {
-    std::vector<Contender> all(2);
-    all[0].gang = stock_.get();
-    all[0].candidate.name = "stock";
-    all[0].candidate.arm = Arm::stock;
-    all[1].gang = &gang;
-    all[1].candidate.name = "lanewise";
+    std::vector<Contender> all = {stock_contender()};
+    all.emplace_back();
+    all.back().gang = &gang;
+    all.back().candidate.name = "lanewise";
     for (const Choice& choice : choices) {
       all.emplace_back();
       all.back().gang = &gang;
@@ -138,6 +162,7 @@ class Screener {
   ScreenOptions options_;
   std::vector<std::size_t> sizes_;
   std::unique_ptr<Gang> stock_;
+  long long stock_memory_ = 0;
 };
 
 }  // namespace

@@ -133,7 +133,7 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
               to_string(variables).c_str());
   swept.outcome = tune_choices(*swept.gang, survey, request);
   GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
-                 swept.outcome.is_ll128_verified, build_rules(swept.outcome.sizes)};
+                 swept.outcome.is_ll128_verified, build_rules(swept.outcome.sizes), survey.link};
   swept.tuned.variables = environment_of(*swept.gang);
   swept.tuned.speedup = mean_speedup(group.rules, swept.outcome.sizes);
   swept.tuned.groups.push_back(std::move(group));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -25,7 +26,8 @@ struct Options {
   int hidden = 7168;
   int tokens = 4;
   int calls = 122;  // two for each of 61 layers
-  int rounds = 20;
+  int rounds = 21;
+  int instances = 3;
   double gap_us = 2;  // a norm over a few rows: the least that stands between two all-reduces
   double compute_us = 5000;
 };
@@ -63,8 +65,8 @@ Contest run(const Options& options, const Step& step, const Field& field, bool i
   TimingOptions timing;
   timing.calls = step.calls;
   timing.launches = 1;
-  timing.fewest_rounds = options.rounds;
-  timing.most_rounds = options.rounds;
+  timing.fewest_rounds = (options.rounds + options.instances - 1) / options.instances;
+  timing.most_rounds = timing.fewest_rounds;
   timing.is_eager = is_eager;
   Contest contest(step.max_bytes, timing, contenders_at(step.max_bytes, field));
   contest.set_step(options.gap_us, step.trace);
@@ -72,6 +74,15 @@ Contest run(const Options& options, const Step& step, const Field& field, bool i
   contest.run(1.0, std::chrono::steady_clock::now());
   contest.finish();
   return contest;
+}
+
+// Over several communicators of each arm, as in compare.
+void add_to(std::optional<Contest>& all, Contest one) {
+  if (all) {
+    all->absorb(one);
+  } else {
+    all.emplace(std::move(one));
+  }
 }
 
 nlohmann::json describe(const Options& options, const Step& step, const Contest& graph,
@@ -107,18 +118,22 @@ void replay(const Options& options) {
   const auto plans =
       plan_arms(options.arms, {"stock", "lanewise-no-profile"}, machine, options.profile);
   nlohmann::json result = start_result(command_line(), machine);
-  const Field field =
-      start_arms(plans, machine, options.ranks, parse_data_type(options.type), step.max_bytes);
   std::printf("NCCL %s, %d ranks on %d GPUs, %d calls of at most %s, %.0f us between\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus, step.calls,
               show_size(step.max_bytes).c_str(), options.gap_us);
-  const Contest graph = run(options, step, field, false);
-  const Contest eager = run(options, step, field, true);
+  std::optional<Contest> graph;
+  std::optional<Contest> eager;
+  for (int instance = 0; instance < options.instances; ++instance) {
+    const Field field =
+        start_arms(plans, machine, options.ranks, parse_data_type(options.type), step.max_bytes);
+    add_to(graph, run(options, step, field, false));
+    add_to(eager, run(options, step, field, true));
+  }
   result["mode"] = name_of(Mode::graph);
-  result["step"] = describe(options, step, graph, eager);
+  result["step"] = describe(options, step, *graph, *eager);
   if (!options.json.empty()) write_result(options.json, result);
   std::fflush(stdout);
-  if (graph.has_wrong_sums() || eager.has_wrong_sums()) throw Exit{exit_wrong_result};
+  if (graph->has_wrong_sums() || eager->has_wrong_sums()) throw Exit{exit_wrong_result};
 }
 
 }  // namespace
@@ -148,6 +163,11 @@ void add_replay(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--rounds", options->rounds, "Rounds")
       ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command
+      ->add_option("--instances", options->instances,
+                   "Fresh communicators of each arm that the rounds are spread over")
+      ->check(CLI::Range(1, 100))
       ->capture_default_str();
   command->add_option("--arm", options->arms, "As in compare; may be repeated")
       ->allow_extra_args(false);

@@ -71,6 +71,7 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
   if (matched.group == nullptr) return;
   MeasuredGroup group;
   group.rules = matched.group->rules;
+  group.link = matched.group->link;
   group.ll128 = matched.group->is_ll128_verified ? Ll128Evidence::soaked : Ll128Evidence::none;
   inputs.policy.profile = group;
 }

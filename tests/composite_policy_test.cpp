@@ -83,5 +83,19 @@ TEST(CompositePolicy, IsInertOverNvlink) {
   EXPECT_FALSE(make_policy(eight_ranks())->decide(all_reduce(14336), table.view()));
 }
 
+TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
+  PcieTable table;
+  table.prices[3] = 15.2F;
+  table.prices[5] = 56.1F;
+  PolicyInputs inputs = eight_ranks();
+  inputs.profile = MeasuredGroup{
+      RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::ll, 2}}}), {}, LinkKind::pcie};
+
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+
+  inputs.profile->link = LinkKind::nvlink;
+  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+}
+
 }  // namespace
 }  // namespace lanewise

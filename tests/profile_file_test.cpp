@@ -51,7 +51,7 @@ Profile make_profile() {
        .speedup = 1.07,
        .memory_bytes = 1 << 20,
        .groups = {{.ranks = 8, .is_ll128_verified = true, .rules = RuleSet({rule})},
-                  {.ranks = 3}}});
+                  {.ranks = 3, .link = LinkKind::nvlink}}});
   profile.machine = "a \"quoted\" \\ name";
   profile.best_environment.reset();
   return profile;
@@ -79,6 +79,19 @@ TEST(ProfileFile, TextRoundTripsToAnEqualProfile) {
   const auto profile = make_profile();
 
   EXPECT_EQ(parse_profile(format_profile(profile), "x"), profile);
+}
+
+TEST(ProfileFile, KnowsTwoLinksAndTakesNoWordForPcie) {
+  const auto with = [](const char* line) {
+    return replace("\"ll128_verified\": false,", std::string("\"ll128_verified\": false,") + line);
+  };
+  const auto link_of = [](const std::string& text) {
+    return parse_profile(text, "x").environments[0].groups[0].link;
+  };
+
+  EXPECT_EQ(link_of(std::string(valid)), LinkKind::pcie);
+  EXPECT_EQ(link_of(with("\"link\": \"nvlink\",")), LinkKind::nvlink);
+  EXPECT_THROW((void)link_of(with("\"link\": \"bridge\",")), Error);
 }
 
 TEST(ProfileFile, AcceptsCarriageReturnsByteOrderMarkAndNoFinalNewline) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lanewise/link_evidence.hpp"
 #include "lanewise/nccl_release.hpp"
 #include "lanewise/rules.hpp"
 
@@ -24,6 +25,9 @@ struct GpuGroup {
   std::vector<int> gpus;
   bool is_ll128_verified = false;  // a soak on these GPUs found no wrong sum
   RuleSet rules;
+  // What the ranks' GPUs talked over when the rules were measured: the tree of PCI bridges, and so
+  // the fingerprint, does not show an NVLink bridge. In the file: "link", "pcie" where absent.
+  LinkKind link = LinkKind::pcie;
   friend bool operator==(const GpuGroup&, const GpuGroup&) = default;
 };
 

@@ -84,8 +84,15 @@ RuleSet read_rules(const JsonField& list, const GpuGroup& group, const NcclRelea
   return RuleSet(std::move(rules));
 }
 
+LinkKind read_link(const JsonField& field) {
+  const std::string word = field.text();
+  if (word == "pcie") return LinkKind::pcie;
+  if (word == "nvlink") return LinkKind::nvlink;
+  field.fail("\"pcie\" or \"nvlink\"");
+}
+
 GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
-  field.expect_only({"ranks", "gpus", "ll128_verified", "rules"});
+  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules"});
   GpuGroup group;
   group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
   const auto gpus = field.at("gpus");
@@ -94,6 +101,7 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
   if (!std::is_sorted(group.gpus.begin(), group.gpus.end())) gpus.fail("positions in order");
   if (!group.gpus.empty() && std::cmp_not_equal(group.gpus.size(), group.ranks))
     gpus.fail("one position a rank (" + std::to_string(group.ranks) + "), or none at all");
+  if (const auto link = field.find("link")) group.link = read_link(*link);
   group.is_ll128_verified = field.at("ll128_verified").boolean();
   group.rules = read_rules(field.at("rules"), group, nccl);
   return group;

@@ -66,7 +66,8 @@ std::string format_list(const Range& items, std::size_t indent, Format format) {
 std::string format_group(const GpuGroup& group) {
   return R"(      {"ranks": )" + std::to_string(group.ranks) + R"(, "gpus": [)" +
          join(group.gpus, ", ", [](int gpu) { return std::to_string(gpu); }) +
-         R"(], "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
+         (group.link == LinkKind::nvlink ? R"(], "link": "nvlink")" : "]") +
+         R"(, "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
          R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) + '}';
 }
 
