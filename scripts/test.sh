@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds with -Werror and runs every test, plain and then under the
-# address and undefined-behaviour sanitizers. Needs the network the first time, no GPU.
-# Usage: test.sh [PRESET ...], the default is: dev asan, and a minute of each fuzzer where clang is
+# address, undefined-behaviour and thread sanitizers. Needs the network the first time, no GPU.
+# Usage: test.sh [PRESET ...], the default is: dev asan tsan, and a minute of each fuzzer where clang
+# is
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 presets=("$@")
-[[ ${#presets[@]} -gt 0 ]] || presets=(dev asan)
+[[ ${#presets[@]} -gt 0 ]] || presets=(dev asan tsan)
 
 scripts/install.sh test
 scripts/deps.sh

@@ -109,7 +109,8 @@ TEST_F(RecordedTuning, GainsWhatTheIssueAsksForAtModelShapedSizes) {
 }
 
 TEST_F(RecordedTuning, NoRuleIsSlowerThanStock) {
-  for (const auto& rule : build_rules(tune(60, 2)).rules()) {
+  const auto rules = build_rules(tune(60, 2));
+  for (const auto& rule : rules.rules()) {
     for (const auto& [bytes, recorded] : sizes_) {
       if (bytes < rule.bytes.low || bytes > rule.bytes.high) continue;
       EXPECT_GT(recorded.stock_us / us(bytes, rule.choice), 1.0) << bytes;
