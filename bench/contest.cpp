@@ -51,8 +51,16 @@ std::optional<Estimate> Contender::ratio() const {
 Verdict Contender::verdict() const {
   const auto estimate = ratio();
   if (!estimate) return Verdict::undecided;
-  if (judge(*estimate, gain_limit) == Verdict::better) return Verdict::better;
-  if (judge(*estimate, never_worse_limit) == Verdict::worse) return Verdict::worse;
+  std::vector<double> medians = medians_elsewhere;
+  const bool is_one = medians.empty();
+  const std::size_t own = is_one ? ratios.size() : rounds_here;
+  if (own > 0) medians.push_back(median(std::span(ratios).first(own)));
+  // Both the rounds and, where there are several, the communicators must say so.
+  const auto is_sure = [&](double limit, Verdict wanted) {
+    return judge(*estimate, limit) == wanted && (is_one || judge_across(medians, limit) == wanted);
+  };
+  if (is_sure(gain_limit, Verdict::better)) return Verdict::better;
+  if (is_sure(never_worse_limit, Verdict::worse)) return Verdict::worse;
   return Verdict::undecided;
 }
 
@@ -177,6 +185,8 @@ void Contest::absorb(const Contest& other) {
   for (std::size_t index = 0; index < contenders_.size(); ++index) {
     Contender& mine = contenders_[index];
     const Contender& theirs = other.contenders_.at(index);
+    if (mine.medians_elsewhere.empty()) mine.rounds_here = mine.ratios.size();
+    if (!theirs.ratios.empty()) mine.medians_elsewhere.push_back(median(theirs.ratios));
     mine.us.insert(mine.us.end(), theirs.us.begin(), theirs.us.end());
     mine.ratios.insert(mine.ratios.end(), theirs.ratios.begin(), theirs.ratios.end());
     mine.is_out = mine.is_out || theirs.is_out;

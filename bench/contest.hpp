@@ -37,6 +37,9 @@ struct Contender {
   bool is_out = false;         // wrong sums or not available: no longer timed
   std::vector<double> us;      // one a round
   std::vector<double> ratios;  // stock over this one, one a round
+  // Medians of the ratios in other communicators whose contests were absorbed.
+  std::vector<double> medians_elsewhere;
+  std::size_t rounds_here = 0;  // of `ratios`, those of this contest's own communicator
 
   // Nothing for a contender that was never timed.
   [[nodiscard]] std::optional<Estimate> time() const;

@@ -124,5 +124,17 @@ TEST(Statistics, IntervalsOfAWholeTuneCostSecondsAtMost) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 5.0);
 }
 
+TEST(Statistics, CommunicatorsThatDifferAmongThemselvesDecideNothing) {
+  const std::vector<double> scattered = {0.95, 0.97, 1.02};
+  const std::vector<double> slower = {0.90, 0.91, 0.92};
+  const std::vector<double> faster = {1.50, 1.52, 1.51};
+  const std::vector<double> one = {0.5};
+
+  EXPECT_EQ(judge_across(scattered, never_worse_limit), Verdict::undecided);
+  EXPECT_EQ(judge_across(slower, never_worse_limit), Verdict::worse);
+  EXPECT_EQ(judge_across(faster, gain_limit), Verdict::better);
+  EXPECT_EQ(judge_across(one, never_worse_limit), Verdict::undecided);
+}
+
 }  // namespace
 }  // namespace lanewise

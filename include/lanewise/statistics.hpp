@@ -55,4 +55,10 @@ enum class Verdict : std::uint8_t { undecided, better, worse };
 // Undecided with fewer than fewest_samples, whatever they are.
 [[nodiscard]] Verdict judge(const Estimate& ratio, double limit) noexcept;
 
+// The same question where the unit is a communicator, not a round: two of the same settings differ
+// by some per cent for their whole life, which more rounds do not average out. One median for each
+// communicator; decided where Student's 95 % interval of their mean is on one side of the limit.
+// Undecided with fewer than two.
+[[nodiscard]] Verdict judge_across(std::span<const double> medians, double limit) noexcept;
+
 }  // namespace lanewise

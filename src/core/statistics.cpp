@@ -131,4 +131,21 @@ Verdict judge(const Estimate& ratio, double limit) noexcept {
   return Verdict::undecided;
 }
 
+Verdict judge_across(std::span<const double> medians, double limit) noexcept {
+  // Two-sided 95 % quantiles of Student's t for 1, 2, .. degrees of freedom; 1.96 is the normal's.
+  constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26};
+  if (medians.size() < 2) return Verdict::undecided;
+  const auto count = static_cast<double>(medians.size());
+  double mean = 0;
+  for (const double value : medians) mean += value / count;
+  double variance = 0;
+  for (const double value : medians) variance += (value - mean) * (value - mean) / (count - 1);
+  const std::size_t freedom = medians.size() - 1;
+  const double quantile = freedom <= quantiles.size() ? quantiles[freedom - 1] : 1.96;
+  const double half = quantile * std::sqrt(variance / count);
+  if (mean - half > limit) return Verdict::better;
+  if (mean + half < limit) return Verdict::worse;
+  return Verdict::undecided;
+}
+
 }  // namespace lanewise
