@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
 
 #include "conf_file.hpp"
 #include "host/profile_file.hpp"
+#include "host/settings.hpp"
+#include "lanewise/environment_plan.hpp"
 #include "lanewise/error.hpp"
 
 namespace lanewise::bench {
@@ -40,15 +41,12 @@ Environment parse_variables(const std::string& text) {
 
 constexpr const char* lanewise_env = "lanewise-env";
 
-// What `lanewise run` would add to this process's variables; empty where stock's environment is
-// the profile's best.
-Environment best_variables(const std::string& file) {
-  const Profile profile = host::read_profile(file);
-  Environment added;
-  if (!profile.best_environment) return added;
-  for (const auto& [name, value] : profile.environments[*profile.best_environment].variables)
-    if (std::getenv(name.c_str()) == nullptr) added.emplace(name, value);
-  return added;
+// What `lanewise run` would add to the ranks' variables; empty where they have the profile's best
+// environment already, or one that contradicts every other.
+Environment best_variables(const std::string& file, const Machine& machine) {
+  Environment own = host::read_process_environment();
+  for (const auto& [name, value] : environment_with_plugin(machine)) own[name] = value;
+  return plan_environment(host::read_profile(file), own).additions;
 }
 
 ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
@@ -65,7 +63,8 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
   } else if (name == lanewise_env) {
     if (profile.empty()) throw Error("the arm lanewise-env needs --profile FILE");
     plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
-    for (const auto& [variable, value] : best_variables(profile)) plan.variables[variable] = value;
+    for (const auto& [variable, value] : best_variables(profile, machine))
+      plan.variables[variable] = value;
   } else if (name != "lanewise-no-profile") {
     throw Error("unknown arm \"" + name +
                 "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
@@ -122,7 +121,7 @@ std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
     const bool is_joined = machine.kind == RankKind::joined;
     if (is_joined) std::erase(names, "stock");
     if (!profile.empty()) names.emplace_back("lanewise");
-    if (!profile.empty() && !is_joined && !best_variables(profile).empty())
+    if (!profile.empty() && !is_joined && !best_variables(profile, machine).empty())
       names.emplace_back(lanewise_env);
   }
   std::vector<ArmPlan> plans;

@@ -4,6 +4,7 @@
 #include "sizes.hpp"
 
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include "host/json.hpp"
@@ -43,9 +44,9 @@ void add_seen(const std::string& path, std::size_t element, std::set<std::size_t
   for (const host::JsonField& size :
        host::JsonField(path, "statistics", root).at("sizes").items()) {
     const auto bytes =
-        static_cast<std::size_t>(size.at("bytes").whole(1, static_cast<long long>(largest)));
-    // Calls of another type are not whole elements of this one.
-    if (bytes % element == 0) sizes.insert(bytes);
+        static_cast<std::size_t>(size.at("bytes").whole(0, std::numeric_limits<long long>::max()));
+    // Empty calls, ones too large to be small, and those of another type's elements are no sizes.
+    if (bytes > 0 && bytes <= largest && bytes % element == 0) sizes.insert(bytes);
   }
 }
 
