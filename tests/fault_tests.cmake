@@ -48,6 +48,16 @@ faulty_ranks_test(HaveOneWithAnotherMachine 3 ${all_stock} ${no_waiting}
 faulty_ranks_test(HaveOneWithAnEndlessProfile 3 ${all_stock} ${no_waiting}
   1:LANEWISE_PROFILE=/dev/zero)
 faulty_ranks_test(HaveOneWithAFolderForAProfile 3 ${all_stock} ${no_waiting} 1:LANEWISE_PROFILE=/)
+# Profiles as they are found: the reader may neither wait nor swallow them whole.
+set(broken ${CMAKE_CURRENT_BINARY_DIR}/broken_profiles)
+file(MAKE_DIRECTORY ${broken})
+file(WRITE ${broken}/truncated.json "{\"schema_version\": 1, \"fingerprint\": \"")
+execute_process(COMMAND sh -c "test -p fifo || mkfifo fifo; truncate -s 1G gigabyte.json
+  printf '{\"schema_version\": 1, \"machine\": \"\\377\"}' > not_utf8.json" WORKING_DIRECTORY ${broken})
+foreach(profile fifo truncated.json gigabyte.json not_utf8.json)
+  faulty_ranks_test(HaveOneWithTheProfile_${profile} 3 ${all_stock} ${no_waiting}
+    1:LANEWISE_PROFILE=${broken}/${profile})
+endforeach()
 faulty_ranks_test(HaveOneWithoutSys 3 "applied (3, stock 0|0, stock 3), died 0" ${no_waiting}
   1:sys=absent)
 faulty_ranks_test(HaveNoSys 3 ${all_apply} ${no_waiting} all:sys=absent)
