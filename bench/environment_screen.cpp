@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Eight ranks start and connect within 5 s; one setting that hangs must not eat a tune's budget.
+// A third of a tune's default budget: one setting that hangs must not eat it all.
 constexpr int most_timeout_s = 20;
 
 // Each kind that wins at some size and channel count of data/allreduce_h200x2.csv; beside them

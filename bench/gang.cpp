@@ -23,7 +23,7 @@ namespace lanewise::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Ending NCCL's communicators and CUDA's contexts of 8 ranks takes 1 to 3 s.
+// Ending NCCL's communicators and CUDA's contexts takes seconds, not tens of them.
 constexpr std::chrono::milliseconds patience_at_the_end{10'000};
 // Checking costs a system call a rank: some 3 ms apart when napping.
 constexpr int looks_between_checks = 50;

@@ -47,7 +47,7 @@ class Gang {
   // the plan's timeout, after killing every rank.
   nlohmann::json call(std::string_view operation, const nlohmann::json& request);
 
-  // Ends the ranks at once: a clean end of 8 ranks takes 1 to 3 s, which not every caller needs.
+  // Ends the ranks at once: a clean end takes seconds, which not every caller needs.
   void kill() noexcept { kill_all(); }
 
   [[nodiscard]] const GangPlan& plan() const noexcept { return plan_; }

@@ -3,7 +3,8 @@
 #pragma once
 
 // What a PCI device id of NVIDIA's tells about a GPU: its model, its compute capability, and
-// whether it can carry NVLink at all. Ids from the public PCI id list, abilities from data sheets.
+// whether it can carry NVLink at all. Written from memory, not yet held against a PCI id list: a
+// wrong "cannot" would let the wave model answer over NVLink.
 #include <cstdint>
 #include <optional>
 #include <string_view>
