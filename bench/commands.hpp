@@ -6,15 +6,14 @@
 // machine or the input cannot serve it (exit status 2) or bench::Exit for another status.
 #include <CLI/CLI.hpp>
 
+#include "host/exit_status.hpp"
+
 namespace lanewise::bench {
 
-// Ends the program with this status and no message of its own.
-struct Exit {
-  int status = 0;
-};
-
-inline constexpr int exit_failure = 1;       // a rank died or hung, a file could not be written
-inline constexpr int exit_bad_input = 2;     // wrong options, or no GPU, driver or NCCL
+using host::Exit;
+// Bad input is also no GPU, driver or NCCL; a failure is also a rank that died or hung.
+using host::exit_bad_input;
+using host::exit_failure;
 inline constexpr int exit_wrong_result = 3;  // a sum was wrong
 inline constexpr int exit_slower = 4;        // --check never-worse: slower than stock
 

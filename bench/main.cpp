@@ -2,11 +2,8 @@
 // Copyright the Lanewise authors
 
 #include <array>
-#include <cstdio>
-#include <exception>
 
 #include "commands.hpp"
-#include "lanewise/error.hpp"
 
 namespace {
 
@@ -18,12 +15,6 @@ constexpr std::array commands = {
     lanewise::bench::add_tune,
 };
 
-int report(const std::exception& error, int status) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "lanewise-bench: %s\n", error.what());
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -31,16 +22,11 @@ int main(int argc, char** argv) {
                "lanewise-bench");
   app.require_subcommand(1);
   for (const auto add_command : commands) add_command(app);
-  try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : lanewise::bench::exit_bad_input;
-  } catch (const lanewise::bench::Exit& exit) {
-    return exit.status;
-  } catch (const lanewise::Error& error) {
-    return report(error, lanewise::bench::exit_bad_input);
-  } catch (const std::exception& error) {
-    return report(error, lanewise::bench::exit_failure);
-  }
+  return lanewise::host::exit_status_of("lanewise-bench", [&] {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (app.exit(error) != 0) throw lanewise::host::Exit{lanewise::host::exit_bad_input};
+    }
+  });
 }

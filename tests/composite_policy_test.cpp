@@ -83,6 +83,23 @@ TEST(CompositePolicy, IsInertOverNvlink) {
   EXPECT_FALSE(make_policy(eight_ranks())->decide(all_reduce(14336), table.view()));
 }
 
+// A list of models can be wrong; what NCCL found in the machine is not.
+TEST(CompositePolicy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.nvlink = NvlinkKnowledge::impossible;
+  ASSERT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+
+  PcieTable nvlink;
+  nvlink.prices[3] = 15.2F;
+  nvlink.prices[5] = 56.1F;
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), nvlink.view()));
+
+  PcieTable ll128;
+  ll128.prices[4] = 20.0F;
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), ll128.view()));
+}
+
 TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
   PcieTable table;
   table.prices[3] = 15.2F;

@@ -12,17 +12,6 @@ lanewise_test(explanation_test lanewise::core)
 lanewise_test(machine_facts_test lanewise::core)
 lanewise_test(price_table_file_test stock_tables lanewise::host LABEL shared)
 
-# What a remembered answer costs, optimized whatever the build; the loop itself takes 16. Valgrind knows no sanitizers.
-if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
-  add_executable(decide_loop decide_loop.cpp ${PROJECT_SOURCE_DIR}/src/core/composite_policy.cpp)
-  target_compile_options(decide_loop PRIVATE -O3)
-  target_link_libraries(decide_loop PRIVATE lanewise_flags lanewise::core)
-  add_test(NAME CompositePolicy.RememberedAnswerTakesFewInstructions
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_instructions.sh $<TARGET_FILE:decide_loop> 90)
-  set_tests_properties(CompositePolicy.RememberedAnswerTakesFewInstructions PROPERTIES
-    LABELS callgrind SKIP_RETURN_CODE 77)
-endif()
-
 # `explain` as a black box, on the machine that ships with it and on a table of ours.
 set(lanewise_explained --machine src/host/machines/two_sockets_8gpu.xml)
 function(explain_test name golden)

@@ -57,6 +57,8 @@ lanewise_test(settings_test lanewise::host)
 add_library(fake_nccl SHARED fake_nccl.c)
 set_target_properties(fake_nccl PROPERTIES OUTPUT_NAME nccl SUFFIX .so.2)
 target_link_libraries(fake_nccl PRIVATE lanewise_flags)
+lanewise_test(answer_memory_test lanewise::host)
+target_include_directories(answer_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/plugin)
 lanewise_test(nccl_library_test lanewise::host ${CMAKE_DL_LIBS})
 target_compile_definitions(nccl_library_test PRIVATE
   LANEWISE_FAKE_NCCL="$<TARGET_FILE:fake_nccl>")

@@ -2,8 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The one question: which choice for this call, or none. Implementations are immutable per
-// communicator but for their own memory of answers; deciding never allocates, locks or throws.
+// The one question: which choice for this call, or none. Implementations never
+// change once made: the same call gets the same answer. Deciding never allocates, locks or throws.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

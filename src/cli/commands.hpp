@@ -7,16 +7,13 @@
 // command throws lanewise::Error for bad input (exit status 2) or cli::Exit for another status.
 #include <CLI/CLI.hpp>
 
+#include "host/exit_status.hpp"
+
 namespace lanewise::cli {
 
-// Ends the program with this status and no message of its own.
-struct Exit {
-  int status = 0;
-};
-
-// The statuses every command uses: 2 is bad input, 1 anything that went wrong at run time.
-inline constexpr int exit_failure = 1;
-inline constexpr int exit_bad_input = 2;
+using host::Exit;
+using host::exit_bad_input;
+using host::exit_failure;
 
 void add_env(CLI::App& app);
 void add_explain(CLI::App& app);

@@ -2,11 +2,8 @@
 // Copyright the Lanewise authors
 
 #include <array>
-#include <cstdio>
-#include <exception>
 
 #include "commands.hpp"
-#include "lanewise/error.hpp"
 
 namespace {
 
@@ -23,18 +20,11 @@ int main(int argc, char** argv) {
                "lanewise");
   app.require_subcommand(1);
   for (const auto add_command : commands) add_command(app);
-  try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : lanewise::cli::exit_bad_input;
-  } catch (const lanewise::cli::Exit& exit) {
-    return exit.status;
-  } catch (const lanewise::Error& error) {
-    std::fprintf(stderr, "lanewise: %s\n", error.what());
-    return lanewise::cli::exit_bad_input;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "lanewise: %s\n", error.what());
-    return lanewise::cli::exit_failure;
-  }
+  return lanewise::host::exit_status_of("lanewise", [&] {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (app.exit(error) != 0) throw lanewise::host::Exit{lanewise::host::exit_bad_input};
+    }
+  });
 }

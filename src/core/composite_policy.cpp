@@ -3,8 +3,6 @@
 
 #include "lanewise/composite_policy.hpp"
 
-#include <cstdint>
-
 namespace lanewise {
 
 CompositePolicy::CompositePolicy(const PolicyInputs& inputs) : inputs_(inputs), model_(inputs) {}
@@ -27,34 +25,13 @@ std::optional<Decision> CompositePolicy::measured(const Query& query,
   return Decision{choice, Source::profile};
 }
 
-std::optional<Decision> CompositePolicy::answer(const Query& query,
+std::optional<Decision> CompositePolicy::decide(const Query& query,
                                                 const CostTable& table) noexcept {
   if (query.collective != Collective::all_reduce || query.nodes != 1 || query.ranks < 2 ||
-      query.ranks != inputs_.ranks)
+      query.ranks != inputs_.ranks || query.pipe_ops < 0)
     return std::nullopt;
   if (const auto rule = measured(query, table)) return rule;
   return model_.decide(query, table);
-}
-
-std::optional<Decision> CompositePolicy::answer_anew(const Query& query, const CostTable& table,
-                                                     Remembered& slot) noexcept {
-  const auto decision = answer(query, table);
-  slot = {query.bytes, table.bits(), query.pipe_ops, decision};
-  return decision;
-}
-
-std::optional<Decision> CompositePolicy::decide(const Query& query,
-                                                const CostTable& table) noexcept {
-  if (query.collective != Collective::all_reduce || query.nodes != 1 ||
-      query.ranks != inputs_.ranks || query.pipe_ops < 0)
-    return std::nullopt;
-  if (!table.is_tree_and_ring_only()) return answer(query, table);
-  // Fibonacci hashing: sizes that are multiples of one another land in different slots.
-  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
-  Remembered& slot = slots_[query.bytes * golden >> (64 - slot_bits)];
-  if (slot.bytes == query.bytes && slot.pipe_ops == query.pipe_ops && table.has_bits(slot.prices))
-    return slot.decision;
-  return answer_anew(query, table, slot);
 }
 
 std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcept {

@@ -62,7 +62,7 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
   if (const auto pick = table.stock_pick())
     explanation.stock = describe(*pick, query.bytes, communicator);
   const CostTable shown = inputs.prices == PriceAccess::with_table ? table : CostTable();
-  const auto decision = CompositePolicy(inputs).answer(query, shown);
+  const auto decision = CompositePolicy(inputs).decide(query, shown);
   if (!decision) {
     explanation.reason = reason_of_silence(inputs, query, shown);
     return explanation;

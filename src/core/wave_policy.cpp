@@ -91,13 +91,13 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
   if (query.pipe_ops > 1) return ModelReason::grouped;
   if (query.bytes == 0 || query.bytes > largest_bytes) return ModelReason::outside_sizes;
   if (inputs_.nvlink == NvlinkKnowledge::present) return ModelReason::nvlink;
-  const bool is_pcie_for_sure = inputs_.nvlink == NvlinkKnowledge::impossible;
+  const bool has_no_nvlink = inputs_.nvlink == NvlinkKnowledge::impossible;
   if (table.is_empty()) {
     if (inputs_.user_filter == UserFilter::set) return ModelReason::no_prices;
-    return is_pcie_for_sure ? std::nullopt : std::optional(ModelReason::unknown_link);
+    return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
   }
-  if (is_pcie_for_sure) return std::nullopt;
-  // NCCL prices LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
+  // The prices come from the links NCCL found, the inputs from a list of models: prices win. NCCL
+  // prices LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
   if (inputs_.user_filter == UserFilter::none && table.price(Algorithm::ring, Protocol::ll128))
     return ModelReason::nvlink;
   switch (link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind) {
@@ -108,7 +108,7 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
     case LinkKind::unknown:
       break;
   }
-  return ModelReason::unknown_link;
+  return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
 }
 
 WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
