@@ -77,6 +77,18 @@ gpu_group_test(TwoOthersHaveOthers 114,18 13)
 gpu_group_test(FourOfEightHaveTheirOwnRules 130,98,18,114 17)
 gpu_group_test(GpusThatWereNotMeasuredHaveNone 18,130 model)
 
+# A profile that changes while it is in use, see plays_profiles.c.
+add_executable(plays_profiles plays_profiles.c tuner_player.c)
+target_link_libraries(plays_profiles PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+add_dependencies(plays_profiles nccl-tuner-lanewise)
+foreach(scenario replaced rewritten world_writable open_folder)
+  add_test(NAME ProfileFaults.${scenario}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_profile_faults.sh $<TARGET_FILE:lanewise>
+            $<TARGET_FILE:plays_profiles> ${lanewise_plugin}
+            ${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml ${scenario})
+  set_tests_properties(ProfileFaults.${scenario} PROPERTIES TIMEOUT 60 LABELS faults)
+endforeach()
+
 # The plugin at its limits, see plays_limits.c.
 add_executable(plays_limits plays_limits.c tuner_player.c)
 target_link_libraries(plays_limits PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})

@@ -123,6 +123,30 @@ TEST_F(TextFile, RefusesToReadWhatEveryoneMayWrite) {
   EXPECT_NE(refusal(path).find("not everyone may write"), std::string::npos);
 }
 
+TEST_F(TextFile, AProfileIsRefusedWhereEveryoneMayReplaceIt) {
+  const fs::path open_folder = folder_ / "open";
+  fs::create_directory(open_folder);
+  write_text_file(open_folder / "p.json", "{}");
+  fs::create_symlink(open_folder / "p.json", folder_ / "link.json");
+  const auto refusal_of = [](const fs::path& path) {
+    try {
+      (void)read_profile(path);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  constexpr std::string_view refused = "not everyone may replace it";
+
+  fs::permissions(open_folder, fs::perms::all);
+  EXPECT_NE(refusal_of(open_folder / "p.json").find(refused), std::string::npos);
+  EXPECT_NE(refusal_of(folder_ / "link.json").find(refused), std::string::npos);
+
+  // As /tmp: nobody replaces another's file.
+  fs::permissions(open_folder, fs::perms::all | fs::perms::sticky_bit);
+  EXPECT_EQ(refusal_of(open_folder / "p.json").find(refused), std::string::npos);
+}
+
 TEST_F(TextFile, RefusesToReadMoreThanTheLimit) {
   const fs::path path = folder_ / "a";
   write_text_file(path, std::string(100, 'x'));

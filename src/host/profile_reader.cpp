@@ -208,6 +208,7 @@ Profile parse_profile(std::string_view text, const std::string& file) {
 }
 
 Profile read_profile(const std::filesystem::path& path) {
+  require_guarded_folder(path);
   return parse_profile(read_text_file(path), path.string());
 }
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -87,7 +88,28 @@ std::string read_all(int descriptor, std::size_t limit, const fs::path& path) {
   }
 }
 
+// Read-only mounts have such folders, too: Kubernetes makes them for configuration.
+bool is_open_to_everyone(const fs::path& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) return false;
+  if ((status.st_mode & S_IWOTH) == 0 || (status.st_mode & S_ISVTX) != 0) return false;
+  struct statvfs mount {};
+  return ::statvfs(folder.c_str(), &mount) != 0 || (mount.f_flag & ST_RDONLY) == 0;
+}
+
 }  // namespace
+
+void require_guarded_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::path named = fs::absolute(path, error).parent_path();
+  const fs::path real = fs::weakly_canonical(path, error).parent_path();
+  for (const fs::path& folder : {named, real}) {
+    if (is_open_to_everyone(folder))
+      throw Error(path.string(), 0,
+                  "expected a folder where not everyone may replace it (chmod o-w " +
+                      folder.string() + ")");
+  }
+}
 
 std::string read_text_file(const fs::path& path, std::size_t limit) {
   // NOLINTNEXTLINE(*-vararg): open has no other form.

@@ -11,7 +11,7 @@
 
 namespace lanewise::host {
 
-// Throws Error(path, line, what was expected): an unusable file (see text_file.hpp), bad JSON,
+// Throws Error(path, line, what was expected): an unusable file or folder (see text_file.hpp), bad JSON,
 // another schema_version, unknown or missing words, numbers out of range, overlapping rules, a
 // group or environment twice, LL128 where it is not verified, or evidence that does not reach
 // gain_limit. A rule may lack all of its evidence (written by hand, samples 0), never a part.
