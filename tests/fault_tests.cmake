@@ -1,8 +1,8 @@
 # Ranks at fault, played as processes to the built plugin: none may be on another choice than the
 # others. `faulty_ranks_test(NAME RANKS REGEX [RANK:FAULT ..])`, see plays_ranks.c.
-add_executable(plays_ranks plays_ranks.c tuner_player.c)
+add_executable(plays_ranks plays_ranks.c faulty_libc.c tuner_player.c)
 target_link_libraries(plays_ranks PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
-# The plugin shall find the clocks of this program.
+# The plugin shall find the C library of this program.
 set_target_properties(plays_ranks PROPERTIES ENABLE_EXPORTS ON)
 add_dependencies(plays_ranks nccl-tuner-lanewise)
 
@@ -61,6 +61,17 @@ endforeach()
 faulty_ranks_test(HaveOneWithoutSys 3 "applied (3, stock 0|0, stock 3), died 0" ${no_waiting}
   1:sys=absent)
 faulty_ranks_test(HaveNoSys 3 ${all_apply} ${no_waiting} all:sys=absent)
+# Whatever the machine is, discovering it decides nothing: the model needs the prices alone.
+faulty_ranks_test(HaveASysThatFails 3 ${all_apply} ${no_waiting} all:sys=failing)
+faulty_ranks_test(HaveOneWithASysThatFails 3 "applied (3, stock 0|0, stock 3), died 0"
+  ${no_waiting} 1:sys=failing)
+# A look into /sys that takes longer than ranks wait for one another: all late are not late.
+faulty_ranks_test(AllHaveASlowSys 3 ${all_apply} all:LANEWISE_AGREE_MS=1000 all:sys_delay_ms=1200)
+faulty_ranks_test(OneHasASlowSys 3 ${all_stock} ${short_wait} 1:sys_delay_ms=600)
+# Prices that differ by rank, where they leave NCCL's own pick alone.
+faulty_ranks_test(HavePricesOfTheirOwn 3 ${all_apply} ${no_waiting} 1:prices=20 2:prices=-20)
+faulty_ranks_test(HavePricesOfTheirOwnAsEight 8 "applied 8, stock 0, died 0, warned 0" ${no_waiting}
+  1:prices=20 2:prices=-20 3:prices=1 4:prices=-1 5:prices=5 6:prices=-5 7:prices=12)
 faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
   2:LANEWISE_STATS=0)
 
@@ -76,6 +87,21 @@ gpu_group_test(TwoOfEightHaveTheirOwnRules 18,98 11)
 gpu_group_test(TwoOthersHaveOthers 114,18 13)
 gpu_group_test(FourOfEightHaveTheirOwnRules 130,98,18,114 17)
 gpu_group_test(GpusThatWereNotMeasuredHaveNone 18,130 model)
+
+# The plugin with an hwloc that cannot load: ours comes before the archive's.
+add_library(plugin_without_hwloc MODULE failing_hwloc.cpp
+  $<TARGET_OBJECTS:nccl-tuner-lanewise>)
+target_include_directories(plugin_without_hwloc PRIVATE ${PROJECT_SOURCE_DIR}/src/host)
+target_link_libraries(plugin_without_hwloc PRIVATE lanewise::host lanewise_flags)
+if(lanewise_sanitizer EQUAL -1)
+  target_link_options(plugin_without_hwloc PRIVATE -static-libstdc++ -static-libgcc)
+endif()
+target_link_options(plugin_without_hwloc PRIVATE
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/plugin/exports.map)
+add_test(NAME FaultyRanks.HaveAnHwlocThatFails
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_ranks.sh ${all_apply}
+          $<TARGET_FILE:plays_ranks> $<TARGET_FILE:plugin_without_hwloc> 3 ${no_waiting})
+set_tests_properties(FaultyRanks.HaveAnHwlocThatFails PROPERTIES TIMEOUT 30 LABELS faults)
 
 # A profile that changes while it is in use, see plays_profiles.c.
 add_executable(plays_profiles plays_profiles.c tuner_player.c)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copyright the Lanewise authors */
 
-/* Changes a profile under the built plugin's feet. FIRST and SECOND are two profiles of this machine
- * for two ranks that differ in the channels of every size; LANEWISE_PROFILE names a file that this
- * program makes, in a folder of its own.
- * Usage: plays_profiles PLUGIN.so SCENARIO FIRST CHANNELS SECOND CHANNELS */
+/* Changes a profile under the built plugin's feet. FIRST and SECOND are two profiles of this
+ * machine for two ranks that differ in the channels of every size; LANEWISE_PROFILE names a file
+ * that this program makes, in a folder of its own. Usage: plays_profiles PLUGIN.so SCENARIO FIRST
+ * CHANNELS SECOND CHANNELS */
 #define _GNU_SOURCE
 #include <libgen.h>
 #include <stdio.h>
@@ -35,17 +35,15 @@ static int channels_of(void* context, size_t bytes) {
   float table[max_table];
   fill_table(table, 7);
   int channels = 0;
-  check(tuner->get_coll_info(context, all_reduce, bytes, 1, (float**)table, 7, 3, 0, &channels) ==
-            0,
-        "getCollInfo succeeds");
+  check(
+      tuner->get_coll_info(context, all_reduce, bytes, 1, (float**)table, 7, 3, 0, &channels) == 0,
+      "getCollInfo succeeds");
   return channels;
 }
 
 static void* open_pair(void) { return open_communicator(tuner, 2, 1, take_line); }
 
-static void close_pair(void* context) {
-  check(tuner->finalize(context) == 0, "finalize succeeds");
-}
+static void close_pair(void* context) { check(tuner->finalize(context) == 0, "finalize succeeds"); }
 
 /* Asked for the size before, and not. */
 static void check_keeps(void* context, size_t new_bytes) {

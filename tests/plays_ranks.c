@@ -5,7 +5,9 @@
  * Usage: plays_ranks PLUGIN.so RANKS [RANK:FAULT ..] where RANK is a number or "all" and FAULT
  *   NAME=VALUE      an environment variable
  *   shm=KIND        /dev/shm is full, absent, read_only or noexec
- *   sys=absent      /sys is empty
+ *   sys=KIND        /sys is absent (empty) or failing
+ *   sys_delay_ms=N  the first look into /sys takes so long
+ *   prices=PERCENT  NCCL's prices differ by so much, some up and some down
  *   name=KIND       in the segment's place is a link, a directory, a fifo or another user's file
  *   delay_ms=N      comes so late
  *   killed          is killed before init
@@ -20,17 +22,15 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "faulty_libc.h"
 #include "tuner_player.h"
 
 enum { most_ranks = 16, exit_skipped = 77 };
@@ -38,28 +38,14 @@ enum { most_ranks = 16, exit_skipped = 77 };
 typedef struct {
   int is_applied;
   int channels;
+  uint64_t choices; /* of many sizes: NCCL's pick and the channels, hashed */
   int warnings;
   char warning[512];
 } report_t;
 
 static size_t ranks;
 static uint64_t communicator;
-static int steps_back;
-
-/* The plugin finds this one before libc's. */
-int clock_gettime(clockid_t clock, struct timespec* now) {
-  static atomic_int looks;
-  const int result = (int)syscall(SYS_clock_gettime, clock, now);
-  if (steps_back && clock == CLOCK_REALTIME) now->tv_sec -= 3600 * atomic_fetch_add(&looks, 1);
-  return result;
-}
-
-time_t time(time_t* seconds) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  if (seconds != NULL) *seconds = now.tv_sec;
-  return now.tv_sec;
-}
+static int prices_percent;
 
 static void need(int is_possible, const char* what) {
   if (is_possible) return;
@@ -130,12 +116,18 @@ static void commit_fault(const char* fault) {
   } else if (strcmp(fault, "sys=absent") == 0) {
     own_mounts();
     need(mount("none", "/sys", "tmpfs", 0, NULL) == 0, "an empty /sys");
+  } else if (strcmp(fault, "sys=failing") == 0) {
+    is_sys_failing = 1;
+  } else if ((value = value_of(fault, "sys_delay_ms")) != NULL) {
+    sys_delay_ms = atoi(value);
+  } else if ((value = value_of(fault, "prices")) != NULL) {
+    prices_percent = atoi(value);
   } else if ((value = value_of(fault, "bus")) != NULL) {
     drive_gpu(value);
   } else if (strcmp(fault, "killed") == 0) {
     raise(SIGKILL);
   } else if (strcmp(fault, "clock=back") == 0) {
-    steps_back = 1;
+    clock_steps_back = 1;
   } else {
     putenv((char*)(uintptr_t)fault);
   }
@@ -161,6 +153,27 @@ static void take_warning(int level, unsigned long flags, const char* file, int l
   ++report.warnings;
 }
 
+static void fill_own_table(float* table) {
+  fill_table(table, 7);
+  for (int i = 0; i < 21; ++i)
+    if (table[i] > 0) table[i] *= 1 + (float)(i % 2 ? prices_percent : -prices_percent) / 100;
+}
+
+/* Whether the plugin wrote; NCCL takes the cheapest of what it reads then. */
+static int ask_for(tuner_t* tuner, void* context, size_t bytes, int* channels) {
+  float table[max_table], before[max_table];
+  fill_own_table(table);
+  memcpy(before, table, sizeof table);
+  *channels = 0;
+  check(tuner->get_coll_info(context, all_reduce, bytes, 1, (float**)table, 7, 3, 0, channels) == 0,
+        "getCollInfo succeeds");
+  uint64_t pick = 0;
+  for (uint64_t i = 1; i < 21; ++i)
+    if (table[i] >= 0 && table[i] < table[pick]) pick = i;
+  report.choices = (report.choices ^ (pick << 8 | (uint64_t)*channels)) * 0x100000001b3;
+  return memcmp(table, before, sizeof table) != 0;
+}
+
 /* As in NCCL, nobody goes on before everybody is through init: `gate` reads as closed then. */
 static void play_rank(int answers, int gate) {
   void* handle;
@@ -168,13 +181,11 @@ static void play_rank(int answers, int gate) {
   void* context = NULL;
   check(tuner->init(&context, communicator, ranks, 1, take_warning, NULL, NULL) == 0,
         "init succeeds");
-  float table[max_table], before[max_table];
-  fill_table(table, 7);
-  memcpy(before, table, sizeof table);
-  check(tuner->get_coll_info(context, all_reduce, 14336, 1, (float**)table, 7, 3, 0,
-                             &report.channels) == 0,
-        "getCollInfo succeeds");
-  report.is_applied = memcmp(table, before, sizeof table) != 0;
+  report.is_applied = ask_for(tuner, context, 14336, &report.channels);
+  for (size_t bytes = 1024; bytes < 1 << 20; bytes += 7168) {
+    int channels;
+    (void)ask_for(tuner, context, bytes, &channels);
+  }
   check(write(answers, &report, sizeof report) == sizeof report, "the report is written");
   close(answers);
   char nothing;
@@ -185,11 +196,14 @@ static void play_rank(int answers, int gate) {
 }
 
 static int print_results(int (*answers)[2], int gate, const pid_t* children) {
-  int applied = 0, stock = 0, died = 0, warned = 0, skipped = 0;
+  int applied = 0, stock = 0, died = 0, warned = 0, skipped = 0, differ = 0;
+  uint64_t choices = 0;
   for (size_t rank = 0; rank < ranks; ++rank) {
     if (read(answers[rank][0], &report, sizeof report) != sizeof report) continue;
     ++*(report.is_applied ? &applied : &stock);
     warned += report.warnings;
+    if (choices == 0) choices = report.choices;
+    differ |= report.choices != choices;
     printf("rank %zu: %d channels\n", rank, report.channels);
     if (report.warnings > 0) printf("rank %zu: %s\n", rank, report.warning);
   }
@@ -202,14 +216,14 @@ static int print_results(int (*answers)[2], int gate, const pid_t* children) {
   }
   printf("applied %d, stock %d, died %d, warned %d\n", applied, stock, died, warned);
   if (skipped) return exit_skipped;
-  return applied > 0 && stock > 0;
+  return differ;
 }
 
 /* Before any rank is there: one that cannot make its fault would let the others wait for it. */
 static void need_mounts(int count, char** faults) {
   int is_needed = 0;
   for (int i = 0; i < count; ++i)
-    is_needed |= strstr(faults[i], ":shm=") != NULL || strstr(faults[i], ":sys=") != NULL;
+    is_needed |= strstr(faults[i], ":shm=") != NULL || strstr(faults[i], ":sys=absent") != NULL;
   if (!is_needed) return;
   const pid_t probe = fork();
   if (probe == 0) {

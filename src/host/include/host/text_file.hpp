@@ -18,8 +18,9 @@ inline constexpr std::size_t largest_text_file_bytes = std::size_t{4} << 20U;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path,
                                          std::size_t limit = largest_text_file_bytes);
 
-// Throws Error with the path where everyone may put another file in its place: a folder that all may
-// write, without the sticky bit and not mounted read-only; of a symbolic link and of its target.
+// Throws Error with the path where everyone may put another file in its place: a folder that all
+// may write, without the sticky bit and not mounted read-only; of a symbolic link and of its
+// target.
 void require_guarded_folder(const std::filesystem::path& path);
 
 // Replaces `path` in one step, mode 0644 less the umask: a reader sees the old or the new content,

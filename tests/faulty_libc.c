@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copyright the Lanewise authors */
+
+#define _GNU_SOURCE
+#include "faulty_libc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_steps_back;
+int is_sys_failing;
+int sys_delay_ms;
+
+static int fails_in_sys(const char* path) {
+  if (strncmp(path, "/sys", 4) != 0) return 0;
+  if (sys_delay_ms > 0) usleep((useconds_t)sys_delay_ms * 1000);
+  sys_delay_ms = 0;
+  if (is_sys_failing) errno = EIO;
+  return is_sys_failing;
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (fails_in_sys(path)) return -1;
+  return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (fails_in_sys(path)) return -1;
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+DIR* opendir(const char* path) {
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return folder < 0 ? NULL : fdopendir(folder);
+}
+
+int faccessat(int folder, const char* path, int mode, int flags) {
+  if (fails_in_sys(path)) return -1;
+  return (int)syscall(SYS_faccessat2, folder, path, mode, flags);
+}
+
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  static atomic_int looks;
+  const int result = (int)syscall(SYS_clock_gettime, clock, now);
+  if (clock_steps_back && clock == CLOCK_REALTIME)
+    now->tv_sec -= 3600 * atomic_fetch_add(&looks, 1);
+  return result;
+}
+
+time_t time(time_t* seconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (seconds != NULL) *seconds = now.tv_sec;
+  return now.tv_sec;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copyright the Lanewise authors */
+#pragma once
+
+/* Calls of the C library that the plugin finds in the program before libc's, so that they can go
+ * wrong. Set before the plugin is opened. */
+extern int clock_steps_back; /* wall-clock time steps back an hour at every look */
+extern int is_sys_failing;   /* nothing below /sys opens */
+extern int sys_delay_ms;     /* the first look into /sys takes so long */
