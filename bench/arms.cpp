@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "conf_file.hpp"
+#include "environment_options.hpp"
 #include "host/profile_file.hpp"
 #include "host/settings.hpp"
 #include "lanewise/environment_plan.hpp"
@@ -20,23 +21,6 @@ namespace {
 
 std::function<std::optional<Choice>(std::size_t)> always(std::optional<Choice> choice) {
   return [choice](std::size_t) { return choice; };
-}
-
-// "NAME=VALUE,NAME=VALUE"
-Environment parse_variables(const std::string& text) {
-  Environment variables;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const std::string part = text.substr(start, end - start);
-    const std::size_t equals = part.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error("\"" + part + "\" is no NAME=VALUE, in env:" + text);
-    }
-    variables[part.substr(0, equals)] = part.substr(equals + 1);
-    start = end + 1;
-  }
-  return variables;
 }
 
 constexpr const char* lanewise_env = "lanewise-env";

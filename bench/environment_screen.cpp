@@ -167,12 +167,20 @@ class Screener {
 
 }  // namespace
 
+void apply(const EnvironmentOptions& said, ScreenOptions& options) {
+  options.memory_limit_bytes = parse_memory(said.memory);
+  options.plant_in = said.plant_in;
+  options.given.clear();
+  for (const auto& text : said.given) options.given.push_back(parse_variables(text));
+}
+
 ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& options,
                                   const std::function<void(const Screening&)>& report) {
   const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
   const auto own = host::read_process_environment();
-  EnvironmentSearch search(keyed_part(own), setting_axes(own, options.graph_file),
-                           options.memory_limit_bytes);
+  const auto axes =
+      options.given.empty() ? setting_axes(own, options.graph_file) : given_axes(options.given);
+  EnvironmentSearch search(keyed_part(own), axes, options.memory_limit_bytes);
   Screener screener(machine, options);
   auto variables = search.next();
   for (; variables && Clock::now() < end; variables = search.next()) {
@@ -180,22 +188,6 @@ ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& o
     report(search.screenings().back());
   }
   return {search.screenings(), search.worthwhile(), search.unsafe_settings(), !variables};
-}
-
-long long parse_memory(const std::string& text) {
-  std::size_t used = 0;
-  long long value = -1;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::logic_error&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  constexpr long long largest = 1LL << 20;  // of any unit: a PiB is no GPU's
-  if (used == 0 || value < 0 || shift < 0 || (shift > 0 && value > largest))
-    throw Error("\"" + text + "\" is no amount of memory: expected 256M, 1G, 64K or bytes");
-  return value << shift;
 }
 
 }  // namespace lanewise::bench

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contest.hpp"
+#include "environment_options.hpp"
 #include "lanewise/environment_search.hpp"
 #include "rank_options.hpp"
 
@@ -20,10 +21,14 @@ struct ScreenOptions {
   std::vector<std::size_t> sizes;  // of a full sweep, ascending: three of them are screened
   DataType type = DataType::bf16;
   long long memory_limit_bytes = 0;  // a rank may take this beyond stock's environment
+  std::vector<Environment> given;    // to screen instead of the search's own; empty: those
   std::string graph_file;            // an NCCL_GRAPH_FILE to try; empty: none
   double budget_s = 30;
   std::string plant_in;  // "NAME=VALUE": RankOptions::plant only in environments with that
 };
+
+// Takes over what the user said. Throws Error where that cannot be read.
+void apply(const EnvironmentOptions& said, ScreenOptions& options);
 
 struct ScreenOutcome {
   std::vector<Screening> screenings;  // in order
@@ -36,8 +41,5 @@ struct ScreenOutcome {
 [[nodiscard]] ScreenOutcome screen_environments(
     const Machine& machine, const ScreenOptions& options,
     const std::function<void(const Screening&)>& report);
-
-// "256M", "1G", "64K" or bytes. Throws Error for anything else.
-[[nodiscard]] long long parse_memory(const std::string& text);
 
 }  // namespace lanewise::bench

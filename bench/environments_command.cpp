@@ -17,7 +17,7 @@ namespace {
 struct Options {
   ScreenOptions screen;
   SizeOptions sizes;
-  std::string memory = "256M";
+  EnvironmentOptions environments;
   std::string json;
 };
 
@@ -36,7 +36,7 @@ void search(Options& options) {
   const Machine machine = inspect_machine(options.screen.ranks);
   options.screen.sizes = choose_sizes(options.sizes);
   options.screen.type = parse_data_type(options.sizes.type);
-  options.screen.memory_limit_bytes = parse_memory(options.memory);
+  apply(options.environments, options.screen);
   std::printf("NCCL %s, %d ranks on %d GPUs: gain over stock, memory of a rank beyond stock's\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus);
   const auto outcome = screen_environments(machine, options.screen, show_screening);
@@ -65,11 +65,9 @@ void add_environments(CLI::App& app) {
   command->add_option("--budget", options->screen.budget_s, "Seconds until no more is started")
       ->check(CLI::Range(1.0, 86'400.0))
       ->capture_default_str();
-  command->add_option("--memory", options->memory, "Most device memory of a rank beyond stock's")
-      ->capture_default_str();
+  add_environment_options(*command, options->environments);
   command->add_option("--graph", options->screen.graph_file, "An NCCL_GRAPH_FILE to try too")
       ->check(CLI::ExistingFile);
-  command->add_option("--plant-in", options->screen.plant_in)->group("");
   command->add_option("--json", options->json, "Write the result here");
   command->callback([options] { search(*options); });
 }

@@ -35,8 +35,7 @@ struct Options {
   int budget_s = 60;
   int soak_calls = 0;
   std::string layers = "both";
-  std::string memory = "256M";
-  std::string plant_in;
+  EnvironmentOptions environments;
   std::string output = "lanewise-profile.json";
   bool is_forced = false;
 };
@@ -81,9 +80,8 @@ ScreenOptions plan_screening(const Options& options, const TuneRequest& request)
   screen.ranks = options.ranks;
   screen.sizes = request.sizes;
   screen.type = parse_data_type(options.sizes.type);
-  screen.memory_limit_bytes = parse_memory(options.memory);
+  apply(options.environments, screen);
   screen.budget_s = options.budget_s * screening_share;
-  screen.plant_in = options.plant_in;
   return screen;
 }
 
@@ -148,7 +146,7 @@ void tune(const Options& options) {
   show_warnings(state.warnings);
   Profile profile = start_profile(machine, state);
   RankOptions ranks = options.ranks;
-  if (!options.plant_in.empty()) ranks.plant.clear();
+  if (!screen.plant_in.empty()) ranks.plant.clear();
   auto base = sweep_environment(machine, ranks, {}, screen.type, request);
   tune_base(options, state, profile, base);
   if (has_both && base.outcome.faults.empty())
@@ -188,11 +186,7 @@ void add_tune(CLI::App& app) {
                    "NCCL does per call")
       ->check(CLI::IsMember({"both", "choice"}))
       ->capture_default_str();
-  command
-      ->add_option("--memory", options->memory,
-                   "Most device memory that an environment may cost a rank")
-      ->capture_default_str();
-  command->add_option("--plant-in", options->plant_in)->group("");
+  add_environment_options(*command, options->environments);
   command->add_option("-o,--output", options->output, "The profile")->capture_default_str();
   command->add_flag("--force", options->is_forced, "Write it in spite of noise and other users");
   command->callback([options] { tune(*options); });

@@ -90,6 +90,12 @@ bench_test(RecordsAnEnvironmentWithAWrongSum STATUS 0
 bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
   MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS: .*killed by signal 9"
   COMMAND ${small_search} --plant kill:1 --plant-in NCCL_P2P_LEVEL=SYS)
+bench_test(ScreensTheEnvironmentsThatAreGiven STATUS 0
+  MATCH "NCCL_MIN_NCHANNELS=32.*NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8.*fastest: NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8"
+  COMMAND ${small_search} --memory 8M --environment NCCL_MIN_NCHANNELS=32
+    --environment NCCL_MIN_NCHANNELS=8,NCCL_BUFFSIZE=1048576)
+bench_test(RefusesAnEnvironmentThatIsNone STATUS 2 MATCH "\"SYS\" is no NAME=VALUE"
+  COMMAND ${small_search} --environment SYS)
 bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of memory"
   COMMAND ${small_search} --memory lots)
 

@@ -66,6 +66,18 @@ TEST(EnvironmentSearch, FindsTheFastest) {
   EXPECT_EQ(found[1].variables, Environment{});
 }
 
+TEST(EnvironmentSearch, ScreensAllThatWasGivenAndNothingElse) {
+  const Environment large = {{"NCCL_MIN_NCHANNELS", "32"}};
+  const Environment small = {{"NCCL_BUFFSIZE", "1048576"}, {"NCCL_MIN_NCHANNELS", "8"}};
+  EnvironmentSearch search({}, given_axes({large, small}), 20 * mebibyte);
+  while (const auto variables = search.next()) search.record(measure(*variables));
+
+  ASSERT_EQ(search.screenings().size(), 3U);
+  EXPECT_EQ(search.screenings()[1].variables, large);
+  ASSERT_FALSE(search.worthwhile().empty());
+  EXPECT_EQ(search.worthwhile().front().variables, small);
+}
+
 TEST(EnvironmentSearch, BuildsOneSettingOnTheOther) {
   const auto search = run([](const Environment& variables) {
     auto screening = measure(variables);

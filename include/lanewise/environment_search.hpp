@@ -5,6 +5,7 @@
 // Which environments a tune screens, in which order, and which of them are worth a full sweep. One
 // kind of setting after the other, each on top of the best so far. Pure: the caller measures.
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +15,22 @@
 
 namespace lanewise {
 
-// Values of one kind of setting, in the order of the memory they take.
+// Whether a value that takes too much memory ends its axis: the later ones take more.
+enum class AxisOrder : std::uint8_t { by_memory, as_given };
+
 struct SettingAxis {
   std::string name;  // for people: "channels"
   std::vector<Environment> values;
+  AxisOrder order = AxisOrder::by_memory;
 };
 
 // Transport, channels, threads and buffers. `graph_file`: an NCCL_GRAPH_FILE to try first; empty:
 // none. Axes of which `own` (what the user has set) has any variable are left out.
 [[nodiscard]] std::vector<SettingAxis> setting_axes(const Environment& own,
                                                     const std::string& graph_file);
+
+// One axis of whole environments: the search picks among them and builds on none.
+[[nodiscard]] std::vector<SettingAxis> given_axes(const std::vector<Environment>& environments);
 
 // What fresh ranks showed. `speedup`: geometric mean over the screened sizes of stock's time in
 // stock's environment over the best choice's time in this one.
@@ -38,8 +45,8 @@ struct Screening {
 class EnvironmentSearch {
  public:
   // `base`: the keyed variables that the user has set; all environments hold them. A setting that
-  // takes more than `memory_limit` bytes a rank is recorded and not built upon, and neither are the
-  // later, larger values of its axis.
+  // takes more than `memory_limit` bytes a rank is recorded and not built upon, and where
+  // its axis goes by memory neither are the later values.
   EnvironmentSearch(Environment base, std::vector<SettingAxis> axes, long long memory_limit);
 
   // What to screen now, the base first; nullopt: the search is over. The same until it is recorded.

@@ -55,6 +55,10 @@ std::vector<SettingAxis> setting_axes(const Environment& own, const std::string&
   return axes;
 }
 
+std::vector<SettingAxis> given_axes(const std::vector<Environment>& environments) {
+  return {{"given", environments, AxisOrder::as_given}};
+}
+
 EnvironmentSearch::EnvironmentSearch(Environment base, std::vector<SettingAxis> axes,
                                      long long memory_limit)
     : axes_(std::move(axes)), memory_limit_(memory_limit), base_(std::move(base)) {}
@@ -96,7 +100,8 @@ void EnvironmentSearch::record(const Screening& screening) {
                                          : screenings_[accepted_.back()].speedup * least_step;
     if (screening.fault.empty() && !is_too_large && screening.speedup > to_beat)
       best_of_axis_ = index;
-    value_ = is_too_large ? axes_[axis_].values.size() : value_ + 1;
+    const bool is_last = is_too_large && axes_[axis_].order == AxisOrder::by_memory;
+    value_ = is_last ? axes_[axis_].values.size() : value_ + 1;
   }
   while (axis_ < axes_.size()) {
     if (value_ >= axes_[axis_].values.size()) {
