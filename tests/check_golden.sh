@@ -3,6 +3,7 @@
 set -euo pipefail
 golden=$1
 shift
-# The user's own settings would change what is explained.
+# The user's own settings and configuration file would change what is explained.
 while IFS= read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(NCCL|LANEWISE)_')
+export HOME=/nonexistent
 diff -u "$golden" <("$@")

@@ -1,6 +1,7 @@
 # Tests of the environment layer: what a process starts with, and the commands that set it.
 lanewise_test(environment_plan_test lanewise::core)
 lanewise_test(environment_search_test lanewise::core)
+lanewise_test(environment_standing_test lanewise::core)
 lanewise_test(launch_plan_test lanewise::core)
 lanewise_test(nccl_conf_test lanewise::host)
 lanewise_test(plugin_library_test lanewise::host)

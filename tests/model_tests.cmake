@@ -14,10 +14,13 @@ lanewise_test(price_table_file_test stock_tables lanewise::host LABEL shared)
 
 # `explain` as a black box, on the machine that ships with it and on a table of ours.
 set(lanewise_explained --machine src/host/machines/two_sockets_8gpu.xml)
+# `explain_test(NAME GOLDEN [SETTING NAME=VALUE ...] ARGUMENTS ...)`
 function(explain_test name golden)
+  cmake_parse_arguments(PARSE_ARGV 2 explain "" "" "SETTING;ARGUMENTS")
   add_test(NAME Explain.${name}
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_golden.sh ${CMAKE_CURRENT_SOURCE_DIR}/golden/${golden}
-      $<TARGET_FILE:lanewise> explain ${ARGN}
+      env ${explain_SETTING} $<TARGET_FILE:lanewise> explain ${explain_UNPARSED_ARGUMENTS}
+      ${explain_ARGUMENTS}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 explain_test(PrintsATable explain_bundled.txt ${lanewise_explained})
@@ -26,6 +29,19 @@ explain_test(TakesAPriceTable explain_table.txt --table tests/golden/prices_host
   --channels 4 --tokens 1,2,4,8,16)
 explain_test(KnowsReleasesWithoutPrices explain_2.21.json ${lanewise_explained} --nccl 2.21.5
   --json --hidden 4096 --tokens 1)
+
+# Both layers, with a profile whose best environment has two variables.
+set(lanewise_layers ARGUMENTS ${lanewise_explained} --profile tests/golden/two_layers_profile.json)
+explain_test(ShowsBothLayers explain_layers.txt ${lanewise_layers} --tokens 1,4,8,64)
+explain_test(ShowsBothLayersInJson explain_layers.json ${lanewise_layers} --json --tokens 1,64)
+explain_test(NamesTheUsersVariableInTheWay explain_layers_hindered.txt
+  SETTING NCCL_MIN_NCHANNELS=4 ${lanewise_layers} --tokens 4)
+explain_test(SaysThatTheBestEnvironmentIsInForce explain_layers_best.txt
+  SETTING NCCL_MIN_NCHANNELS=16 NCCL_P2P_LEVEL=SYS ${lanewise_layers} --tokens 4)
+explain_test(CountsWhatTheEnvPluginAnswers explain_layers_carried.txt
+  SETTING NCCL_ENV_PLUGIN=lanewise ${lanewise_layers} --tokens 4)
+explain_test(CarriesNothingForAnotherNccl explain_layers_2.28.9.json
+  SETTING NCCL_ENV_PLUGIN=lanewise ${lanewise_layers} --tokens 4 --json --nccl 2.28.9)
 
 # `explain_refuses_test(NAME MESSAGE ARGUMENTS ...)`: status 2 and a message that says why.
 function(explain_refuses_test name message)
@@ -42,4 +58,6 @@ explain_refuses_test(OtherRanksThanTheTables "prices of 8 ranks: expected --rank
   --table tests/golden/prices_host_memory.json --ranks 4)
 explain_refuses_test(ASizeOutsideTheTable "no price of 1024 bytes: expected a size from 2048"
   --table tests/golden/prices_host_memory.json --bytes 1024)
+explain_refuses_test(AProfileWithoutAMachine "expected --machine FILE"
+  --table tests/golden/prices_host_memory.json --profile tests/golden/two_layers_profile.json)
 explain_refuses_test(OneRank "ranks" --ranks 1)

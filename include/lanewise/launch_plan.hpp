@@ -17,6 +17,10 @@ namespace lanewise {
 inline constexpr std::string_view plugin_name = "lanewise";
 inline constexpr std::string_view plugin_file_name = "libnccl-tuner-lanewise.so";
 
+// Whether NCCL takes this value of a *_PLUGIN variable for Lanewise: the name, the file's name or a
+// path to it.
+[[nodiscard]] bool names_plugin(std::string_view value) noexcept;
+
 // `own`: what the process has set: NCCL_*, LANEWISE_* and LD_LIBRARY_PATH, and what NCCL's
 // configuration files set. `plugin_folder`: holds plugin_file_name; empty where the loader finds
 // it by itself. `profile_path`: given by the user for this launch; empty: found by the plugin.

@@ -76,6 +76,14 @@ struct ProfileMatch {
   std::string refusal;              // one line that says what differs
 };
 
+// `difference`: between `nearest`, the environment with the fewest keyed variables set otherwise
+// (environment_key.hpp), and `here`; empty: `nearest` is in force. Nullptr: the profile has none.
+struct EnvironmentMatch {
+  const TunedEnvironment* nearest = nullptr;
+  std::string difference;
+};
+[[nodiscard]] EnvironmentMatch match_environment(const Profile& profile, const Environment& here);
+
 // The group measured for exactly this key, or the one reason why there is none.
 [[nodiscard]] ProfileMatch match(const Profile& profile, const ProfileKey& key);
 

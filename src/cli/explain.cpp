@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -10,47 +9,14 @@
 
 #include "commands.hpp"
 #include "explain_output.hpp"
+#include "explain_scene.hpp"
 #include "host/nccl_environment.hpp"
-#include "host/price_table_file.hpp"
-#include "host/profile_file.hpp"
-#include "host/profile_search.hpp"
-#include "host/settings.hpp"
-#include "host/topology_source.hpp"
 #include "lanewise/error.hpp"
-#include "lanewise/machine_facts.hpp"
 
 namespace lanewise::cli {
 namespace {
 
-// The newest NCCL whose rules are known, for where none is named.
-constexpr NcclRelease newest_release = {2, 30, 7};
-// Before it a tuner is not shown prices.
-constexpr NcclRelease first_release_with_prices = {2, 22, 0};
-constexpr int assumed_compute_capability = 120;
 constexpr int most_ranks = 1024;
-
-struct ExplainOptions {
-  std::string machine;
-  std::string table;
-  std::string profile;
-  std::string nccl;
-  std::optional<int> ranks;
-  std::optional<int> channels;
-  std::vector<std::size_t> bytes;
-  std::size_t hidden = 7168;
-  std::string dtype = "bf16";
-  std::vector<std::size_t> tokens = {1, 2, 4, 8, 16, 32, 64};
-  bool is_json = false;
-};
-
-// All that is known before a size is looked at.
-struct Scene {
-  PolicyInputs inputs;
-  std::optional<host::PriceTableFile> table;
-  PriceInputs estimated;  // where there is no table
-  Communicator communicator;
-  ExplainReport report;
-};
 
 std::size_t size_of_type(const std::string& dtype) {
   struct Type {
@@ -71,121 +37,80 @@ std::vector<std::size_t> sizes_of(const ExplainOptions& options) {
   return sizes;
 }
 
-NcclRelease release_of(const ExplainOptions& options, const Scene& scene) {
-  if (options.nccl.empty()) return scene.table ? scene.table->nccl : newest_release;
-  const auto release = parse_nccl_release(options.nccl);
-  if (!release) throw Error("--nccl " + options.nccl + ": expected a version, as 2.30.7");
-  return *release;
+std::vector<std::string> remarks_with_best(const ExplainScene& scene) {
+  std::vector<std::string> remarks;
+  const auto& refusal = scene.with_best->refusal;
+  if (!refusal.empty() && refusal != scene.here.refusal)
+    remarks.push_back("The profile's rules are not used: " + refusal);
+  // More than channels and threads hang on a variable that sets no limit.
+  for (const auto& variable : scene.standing->best->variables)
+    if (host::parse_nccl_limits({variable}) == NcclLimits{})
+      remarks.push_back(variable.first +
+                        " may change NCCL's prices and all times, which are reckoned without it.");
+  return remarks;
 }
 
-// A table of another machine says nothing of this one.
-Topology choose_machine(const ExplainOptions& options, const host::Settings& settings) {
-  const std::string& named = options.machine.empty() ? settings.machine : options.machine;
-  if (!named.empty()) return host::read_topology(std::filesystem::path(named));
-  if (!options.table.empty()) return {};
-  Topology here = host::read_topology();
-  return here.gpus.empty() ? host::bundled_topology() : here;
+std::optional<ExplainedEnvironments> report_environments(const ExplainOptions& options,
+                                                         const ExplainScene& scene) {
+  if (!scene.standing) return std::nullopt;
+  ExplainedEnvironments environments;
+  environments.profile = scene.found->path.string();
+  environments.measured_with = scene.found->profile.nccl;
+  environments.standing = *scene.standing;
+  environments.carrier = scene.carrier;
+  environments.command = "lanewise run " +
+                         (options.profile.empty() ? "" : "--profile " + options.profile + " ") +
+                         "-- COMMAND";
+  if (scene.with_best) environments.remarks_with_best = remarks_with_best(scene);
+  return environments;
 }
 
-int ranks_of(const ExplainOptions& options, const Scene& scene, const Topology& topology) {
-  if (scene.table && options.ranks && *options.ranks != scene.table->ranks)
-    throw Error(options.table + ": prices of " + std::to_string(scene.table->ranks) +
-                " ranks: expected --ranks " + std::to_string(*options.ranks));
-  if (options.ranks) return *options.ranks;
-  if (scene.table) return scene.table->ranks;
-  if (topology.gpus.empty()) throw Error(topology.source + ": no GPU: expected --ranks");
-  return static_cast<int>(topology.gpus.size());
+std::vector<std::string> remarks_of(const ExplainScene& scene) {
+  std::vector<std::string> remarks;
+  if (scene.settings.mode != host::Mode::apply)
+    remarks.push_back("LANEWISE_MODE=" + std::string(name_of(scene.settings.mode)) +
+                      ": NCCL keeps its own choices and its own environment.");
+  if (!scene.here.refusal.empty())
+    remarks.push_back(scene.found->path.string() + " is not used: " + scene.here.refusal);
+  if (!scene.table)
+    remarks.emplace_back(
+        "NCCL's prices are estimated from the machine; --table FILE takes its own.");
+  return remarks;
 }
 
-int lowest_compute_capability(const Topology& topology) {
-  int lowest = 0;
-  for (const auto& gpu : topology.gpus)
-    if (gpu.compute_capability > 0 && (lowest == 0 || gpu.compute_capability < lowest))
-      lowest = gpu.compute_capability;
-  return lowest == 0 ? assumed_compute_capability : lowest;
+ExplainReport start_report(const ExplainOptions& options, const ExplainScene& scene) {
+  const bool is_machine_of_table = scene.topology.gpus.empty() && scene.table;
+  ExplainReport report;
+  report.machine = is_machine_of_table ? scene.table->machine : scene.topology.source;
+  report.nccl = scene.here.inputs.release;
+  report.ranks = scene.here.inputs.ranks;
+  report.channels = scene.here.communicator.channels;
+  if (scene.with_best) report.channels_with_best = scene.with_best->communicator.channels;
+  report.prices = scene.table ? "of the table" : "estimated";
+  report.remarks = remarks_of(scene);
+  report.environments = report_environments(options, scene);
+  return report;
 }
 
-void add_profile(Scene& scene, const std::string& named, const Topology& topology,
-                 const Environment& environment) {
-  if (topology.gpus.empty()) return;
-  const std::string print = fingerprint(topology);
-  const auto found = host::find_profile(named, print, host::profile_folders());
-  if (!found) return;
-  const auto matched = match(found->profile, {.fingerprint = print,
-                                              .nccl = scene.inputs.release,
-                                              .environment = environment,
-                                              .ranks = scene.inputs.ranks,
-                                              .gpus = {}});
-  if (matched.group == nullptr) {
-    scene.report.remarks.push_back(found->path.string() + " is not used: " + matched.refusal);
-    return;
-  }
-  const bool is_soaked = matched.group->is_ll128_verified;
-  scene.inputs.profile = {matched.group->rules,
-                          is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none, LinkKind::pcie};
-}
-
-// What NCCL has: as told, else twice what its search found under the user's limits.
-void add_communicator(Scene& scene, const ExplainOptions& options) {
-  const PolicyInputs& inputs = scene.inputs;
-  const int searched = scene.table && scene.table->search_channels ? *scene.table->search_channels
-                                                                   : scene.estimated.ring.channels;
-  const int channels =
-      options.channels.value_or(channels_of_communicator(searched, inputs.limits, inputs.release));
-  scene.communicator = {inputs.ranks, channels, inputs.release, inputs.limits, inputs.sharing};
-  scene.report.channels = channels;
-}
-
-void estimate_prices(Scene& scene, const Topology& topology) {
-  PriceInputs& estimated = scene.estimated;
-  estimated.ranks = scene.inputs.ranks;
-  estimated.release = scene.inputs.release;
-  estimated.compute_capability = lowest_compute_capability(topology);
-  estimated.link = topology.has_nvlink() ? LinkKind::nvlink : LinkKind::pcie;
-  estimated.ring = estimated.tree = estimate_search(topology, estimated.compute_capability);
-  scene.report.prices = scene.table ? "of the table" : "estimated";
-  if (scene.table) return;
-  scene.report.remarks.emplace_back(
-      "NCCL's prices are estimated from the machine; --table FILE takes its own.");
-}
-
-Scene set_up(const ExplainOptions& options) {
-  const auto environment = host::read_process_environment();
-  const auto settings = host::parse_settings(environment);
-  Scene scene;
-  if (!options.table.empty()) scene.table = host::read_price_table(options.table);
-  const Topology topology = choose_machine(options, settings);
-  PolicyInputs& inputs = scene.inputs;
-  inputs.release = release_of(options, scene);
-  inputs.ranks = ranks_of(options, scene, topology);
-  inputs.limits = host::parse_nccl_limits(environment);
-  inputs.user_filter = host::find_user_filter(environment);
-  if (inputs.release < first_release_with_prices) inputs.prices = PriceAccess::without_table;
-  inputs.sharing = topology.gpus.empty()
-                       ? host::find_gpu_sharing(environment)
-                       : sharing_of(inputs.ranks, static_cast<int>(topology.gpus.size()));
-  add_machine_facts(inputs, topology);
-  add_profile(scene, options.profile.empty() ? settings.profile : options.profile, topology,
-              environment);
-  estimate_prices(scene, topology);
-  add_communicator(scene, options);
-  scene.report.machine =
-      topology.gpus.empty() && scene.table ? scene.table->machine : topology.source;
-  scene.report.nccl = inputs.release;
-  scene.report.ranks = inputs.ranks;
-  return scene;
+ExplainedSize explain_size(const ExplainScene& scene, std::size_t bytes) {
+  PriceTable prices =
+      scene.table ? host::prices_at(*scene.table, bytes) : price_table(bytes, scene.estimated);
+  const Query query{Collective::all_reduce, bytes, scene.here.inputs.ranks, 1, 1};
+  const CostTable table(prices.data(), algorithm_count, protocol_count);
+  const auto in = [&](const ExplainLayer& layer) {
+    return explain(layer.inputs, query, table, layer.communicator);
+  };
+  ExplainedSize row{bytes, in(scene.here), std::nullopt};
+  if (scene.with_best) row.with_best = in(*scene.with_best);
+  return row;
 }
 
 void run_explain(const ExplainOptions& options) {
-  Scene scene = set_up(options);
-  for (const auto bytes : sizes_of(options)) {
-    PriceTable prices =
-        scene.table ? host::prices_at(*scene.table, bytes) : price_table(bytes, scene.estimated);
-    const Query query{Collective::all_reduce, bytes, scene.inputs.ranks, 1, 1};
-    const CostTable table(prices.data(), algorithm_count, protocol_count);
-    scene.report.sizes.push_back({bytes, explain(scene.inputs, query, table, scene.communicator)});
-  }
-  options.is_json ? print_json(scene.report) : print_text(scene.report);
+  ExplainScene scene;
+  set_up(scene, options);
+  ExplainReport report = start_report(options, scene);
+  for (const auto bytes : sizes_of(options)) report.sizes.push_back(explain_size(scene, bytes));
+  options.is_json ? print_json(report) : print_text(report);
 }
 
 }  // namespace

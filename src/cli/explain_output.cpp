@@ -5,12 +5,10 @@
 
 #include <cstdio>
 
-#include "host/json.hpp"
+#include "lanewise/environment_plan.hpp"
 
 namespace lanewise::cli {
 namespace {
-
-constexpr int json_version = 1;
 
 std::string text_of(const std::optional<ExplainedChoice>& choice) {
   return choice ? to_string(choice->choice) : "-";
@@ -30,29 +28,90 @@ std::string text_of_time(const std::optional<ExplainedChoice>& choice) {
   return choice && choice->predicted_us ? fixed(*choice->predicted_us, "%.1f") : "-";
 }
 
-std::string text_of_gain(const Explanation& explanation) {
-  const auto& [stock, chosen, source, reason] = explanation;
+std::string text_of_gain(const std::optional<ExplainedChoice>& stock,
+                         const std::optional<ExplainedChoice>& chosen) {
   if (!stock || !chosen || !stock->predicted_us || !chosen->predicted_us) return "-";
   return fixed(*stock->predicted_us / *chosen->predicted_us, "%.2f");
 }
 
-void print_row(const ExplainedSize& row) {
-  const Explanation& explanation = row.explanation;
-  std::printf("%9zu  %-15s %5s %8s  %-15s %5s %8s  %5s  %-7s  %s\n", row.bytes,
+void print_row(std::size_t bytes, const Explanation& explanation, const std::string& over_now) {
+  std::printf("%9zu  %-15s %5s %8s  %-15s %5s %8s  %5s%s  %-7s  %s\n", bytes,
               text_of(explanation.stock).c_str(), text_of_waves(explanation.stock).c_str(),
               text_of_time(explanation.stock).c_str(), text_of(explanation.chosen).c_str(),
               text_of_waves(explanation.chosen).c_str(), text_of_time(explanation.chosen).c_str(),
-              text_of_gain(explanation).c_str(), std::string(name_of(explanation.source)).c_str(),
-              explanation.reason.c_str());
+              text_of_gain(explanation.stock, explanation.chosen).c_str(), over_now.c_str(),
+              std::string(name_of(explanation.source)).c_str(), explanation.reason.c_str());
 }
 
-std::string json_of(const std::optional<ExplainedChoice>& choice) {
-  if (!choice) return "null";
-  const auto& [what, waves, us] = *choice;
-  return R"({"algorithm":")" + std::string(name_of(what.algorithm)) + R"(","protocol":")" +
-         std::string(name_of(what.protocol)) + R"(","channels":)" + std::to_string(what.channels) +
-         R"(,"waves":)" + (waves ? std::to_string(*waves) : "null") + R"(,"predicted_us":)" +
-         (us ? fixed(*us, "%.2f") : "null") + "}";
+void print_header(const char* over_now) {
+  std::printf("\n%9s  %-15s %5s %8s  %-15s %5s %8s  %5s%s  %-7s  %s\n", "bytes", "NCCL", "waves",
+              "us", "Lanewise", "waves", "us", "gain", over_now, "source", "reason");
+}
+
+std::string describe(const TunedEnvironment& environment) {
+  return to_string(environment.variables) + ": " + describe_measurement(environment);
+}
+
+std::string describe_in_force(const EnvironmentStanding& standing) {
+  if (standing.in_force != nullptr) return describe(*standing.in_force);
+  if (standing.difference.empty()) return "nothing was measured";
+  return "none that was measured: " + standing.difference;
+}
+
+std::string describe_best(const ExplainedEnvironments& environments) {
+  const auto& standing = environments.standing;
+  if (standing.best == nullptr) return "none beats stock's";
+  if (standing.best != standing.in_force) return describe(*standing.best);
+  switch (environments.carrier) {
+    case EnvironmentCarrier::env_plugin:
+      return "the one in force: NCCL_ENV_PLUGIN answers it to NCCL";
+    case EnvironmentCarrier::net_plugin:
+      return "the one in force: NCCL_NET_PLUGIN sets it for NCCL";
+    case EnvironmentCarrier::nobody:
+      break;
+  }
+  return "the one in force";
+}
+
+void print_launch(const ExplainedEnvironments& environments) {
+  const auto& launch = environments.standing.launch;
+  std::string added;
+  if (environments.carrier == EnvironmentCarrier::nobody)
+    for (const auto& variable : launch.variables)
+      added += ' ' + variable.name + '=' + variable.value;
+  if (!added.empty()) std::printf("  `%s` sets%s\n", environments.command.c_str(), added.c_str());
+  for (const auto& remark : launch.remarks) std::printf("  %s\n", remark.c_str());
+}
+
+void print_environments(const ExplainReport& report) {
+  if (!report.environments) {
+    std::printf(
+        "\nEnvironment layer: needs a profile of this machine, which `lanewise-bench tune` "
+        "measures.\n");
+    return;
+  }
+  const auto& environments = *report.environments;
+  std::printf("\nEnvironment layer: %s, measured with NCCL %s\n", environments.profile.c_str(),
+              to_string(environments.measured_with).c_str());
+  std::printf("  in force  %s\n", describe_in_force(environments.standing).c_str());
+  std::printf("  best      %s\n", describe_best(environments).c_str());
+  print_launch(environments);
+}
+
+void print_with_best(const ExplainReport& report) {
+  if (!report.channels_with_best) return;
+  std::printf("\nChoice layer in the best environment, %d channels:\n", *report.channels_with_best);
+  for (const auto& remark : report.environments->remarks_with_best)
+    std::printf("  %s\n", remark.c_str());
+  print_header("  over now");
+  for (const auto& row : report.sizes) {
+    if (!row.with_best) continue;
+    const auto& then = row.with_best->chosen ? row.with_best->chosen : row.with_best->stock;
+    char over_now[32];
+    std::snprintf(over_now, sizeof over_now, "  %8s",
+                  text_of_gain(row.explanation.stock, then).c_str());
+    print_row(row.bytes, *row.with_best, over_now);
+  }
 }
 
 }  // namespace
@@ -61,27 +120,12 @@ void print_text(const ExplainReport& report) {
   std::printf("%s, %d ranks, NCCL %s, %d channels; prices: %s\n", report.machine.c_str(),
               report.ranks, to_string(report.nccl).c_str(), report.channels, report.prices.c_str());
   for (const auto& remark : report.remarks) std::printf("%s\n", remark.c_str());
-  std::printf("\n%9s  %-15s %5s %8s  %-15s %5s %8s  %5s  %-7s  %s\n", "bytes", "NCCL", "waves",
-              "us", "Lanewise", "waves", "us", "gain", "source", "reason");
-  for (const auto& row : report.sizes) print_row(row);
-}
-
-void print_json(const ExplainReport& report) {
-  std::printf(
-      "{\"schema_version\":%d,\"machine\":%s,\"nccl\":\"%s\",\"ranks\":%d,"
-      "\"channels\":%d,\"prices\":%s,\"rows\":[",
-      json_version, host::quote_json(report.machine).c_str(), to_string(report.nccl).c_str(),
-      report.ranks, report.channels, host::quote_json(report.prices).c_str());
-  const char* separator = "\n";
-  for (const auto& [bytes, explanation] : report.sizes) {
-    std::printf("%s{\"bytes\":%zu,\"stock\":%s,\"choice\":%s,\"source\":\"%s\",\"reason\":%s}",
-                separator, bytes, json_of(explanation.stock).c_str(),
-                json_of(explanation.chosen).c_str(),
-                std::string(name_of(explanation.source)).c_str(),
-                host::quote_json(explanation.reason).c_str());
-    separator = ",\n";
-  }
-  std::printf("\n]}\n");
+  print_environments(report);
+  std::printf("\nChoice layer%s:\n",
+              report.channels_with_best ? " in the environment in force" : "");
+  print_header("");
+  for (const auto& row : report.sizes) print_row(row.bytes, row.explanation, "");
+  print_with_best(report);
 }
 
 }  // namespace lanewise::cli

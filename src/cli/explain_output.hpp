@@ -3,11 +3,13 @@
 
 #pragma once
 
-// How `lanewise explain` prints: a table for people, JSON for programs.
+// How `lanewise explain` prints: tables for people, JSON for programs.
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lanewise/environment_standing.hpp"
 #include "lanewise/explanation.hpp"
 
 namespace lanewise::cli {
@@ -15,6 +17,17 @@ namespace lanewise::cli {
 struct ExplainedSize {
   std::size_t bytes = 0;
   Explanation explanation;
+  std::optional<Explanation> with_best;  // where the best environment is not in force
+};
+
+// The environment layer of a profile.
+struct ExplainedEnvironments {
+  std::string profile;  // its file
+  NcclRelease measured_with;
+  EnvironmentStanding standing;
+  EnvironmentCarrier carrier = EnvironmentCarrier::nobody;
+  std::string command;  // what applies the best one
+  std::vector<std::string> remarks_with_best;
 };
 
 struct ExplainReport {
@@ -22,14 +35,20 @@ struct ExplainReport {
   NcclRelease nccl;
   int ranks = 0;
   int channels = 0;
-  std::string prices;                // where they come from
-  std::vector<std::string> remarks;  // lines for people under the heading
+  std::optional<int> channels_with_best;
+  std::string prices;                                 // where they come from
+  std::vector<std::string> remarks;                   // lines for people under the heading
+  std::optional<ExplainedEnvironments> environments;  // nullopt: no profile
   std::vector<ExplainedSize> sizes;
 };
 
 void print_text(const ExplainReport& report);
-// {"schema_version":1,"machine","nccl","ranks","channels","prices","rows":[{"bytes","stock":
-// {"algorithm","protocol","channels","waves","predicted_us"},"choice":{..}|null,"source","reason"}]}
+// {"schema_version":1,"machine","nccl","ranks","channels","prices",
+// "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
+// "difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
+// "channels_with_best"}|null,
+// "rows":[{"bytes","stock":{"algorithm","protocol","channels","waves","predicted_us"},
+// "choice":{..}|null,"source","reason","with_best":{"stock","choice","source","reason"}|null}]}
 void print_json(const ExplainReport& report);
 
 }  // namespace lanewise::cli

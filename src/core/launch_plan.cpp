@@ -11,13 +11,8 @@
 namespace lanewise {
 namespace {
 
-std::string_view file_name_of(std::string_view path) {
+std::string_view file_name_of(std::string_view path) noexcept {
   return path.substr(path.find_last_of('/') + 1);
-}
-
-// NCCL takes the NAME, the file name or a path to it.
-bool names_lanewise(std::string_view value) {
-  return value == plugin_name || file_name_of(value) == plugin_file_name;
 }
 
 bool holds_entry(std::string_view list, std::string_view folder) {
@@ -54,7 +49,7 @@ bool is_tuner_ours(const LaunchRequest& request, LaunchPlan& plan) {
     return true;
   }
   plan.remarks.push_back("NCCL_TUNER_PLUGIN=" + own->second + " is set already and kept");
-  if (names_lanewise(own->second)) return true;
+  if (names_plugin(own->second)) return true;
   plan.remarks.emplace_back(
       "that is not Lanewise, so its choices are not in force and its environment is not applied");
   return false;
@@ -95,6 +90,10 @@ std::string escape_for_systemd(std::string_view text) {
 }
 
 }  // namespace
+
+bool names_plugin(std::string_view value) noexcept {
+  return value == plugin_name || file_name_of(value) == plugin_file_name;
+}
 
 LaunchPlan plan_launch(const LaunchRequest& request) {
   LaunchPlan plan;

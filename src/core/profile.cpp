@@ -77,6 +77,13 @@ ProfileMatch find_group(const TunedEnvironment& environment, const ProfileKey& k
 
 }  // namespace
 
+EnvironmentMatch match_environment(const Profile& profile, const Environment& here) {
+  const Environment keyed = keyed_part(here);
+  const auto* nearest = find_nearest(profile, keyed);
+  if (nearest == nullptr) return {};
+  return {nearest, describe_difference(keyed_part(nearest->variables), keyed)};
+}
+
 ProfileMatch match(const Profile& profile, const ProfileKey& key) {
   if (profile.fingerprint != key.fingerprint)
     return {nullptr, "made on machine " + profile.fingerprint +
@@ -85,12 +92,11 @@ ProfileMatch match(const Profile& profile, const ProfileKey& key) {
   if (profile.nccl != key.nccl)
     return {nullptr,
             "made with NCCL " + to_string(profile.nccl) + ", here is NCCL " + to_string(key.nccl)};
-  const Environment here = keyed_part(key.environment);
-  const auto* environment = find_nearest(profile, here);
-  if (environment == nullptr) return {nullptr, "nothing was measured"};
-  const auto difference = describe_difference(keyed_part(environment->variables), here);
-  if (!difference.empty()) return {nullptr, "measured in another environment: " + difference};
-  return find_group(*environment, key);
+  const auto matched = match_environment(profile, key.environment);
+  if (matched.nearest == nullptr) return {nullptr, "nothing was measured"};
+  if (!matched.difference.empty())
+    return {nullptr, "measured in another environment: " + matched.difference};
+  return find_group(*matched.nearest, key);
 }
 
 }  // namespace lanewise

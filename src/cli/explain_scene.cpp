@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "explain_scene.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "host/nccl_conf.hpp"
+#include "host/nccl_environment.hpp"
+#include "host/topology_source.hpp"
+#include "lanewise/error.hpp"
+#include "lanewise/machine_facts.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+// Before it a tuner is not shown prices.
+constexpr NcclRelease first_release_with_prices = {2, 22, 0};
+// Before it NCCL knows no env plugin.
+constexpr NcclRelease first_release_with_env_plugin = {2, 28, 7};
+constexpr int assumed_compute_capability = 120;
+
+NcclRelease release_of(const ExplainOptions& options, const ExplainScene& scene) {
+  if (options.nccl.empty()) return scene.table ? scene.table->nccl : newest_release;
+  const auto release = parse_nccl_release(options.nccl);
+  if (!release) throw Error("--nccl " + options.nccl + ": expected a version, as 2.30.7");
+  return *release;
+}
+
+// A table of another machine says nothing of this one.
+Topology choose_machine(const ExplainOptions& options, const host::Settings& settings) {
+  const std::string& named = options.machine.empty() ? settings.machine : options.machine;
+  if (!named.empty()) return host::read_topology(std::filesystem::path(named));
+  if (!options.table.empty()) return {};
+  Topology here = host::read_topology();
+  return here.gpus.empty() ? host::bundled_topology() : here;
+}
+
+int ranks_of(const ExplainOptions& options, const ExplainScene& scene) {
+  const Topology& topology = scene.topology;
+  if (scene.table && options.ranks && *options.ranks != scene.table->ranks)
+    throw Error(options.table + ": prices of " + std::to_string(scene.table->ranks) +
+                " ranks: expected --ranks " + std::to_string(*options.ranks));
+  if (options.ranks) return *options.ranks;
+  if (scene.table) return scene.table->ranks;
+  if (topology.gpus.empty()) throw Error(topology.source + ": no GPU: expected --ranks");
+  return static_cast<int>(topology.gpus.size());
+}
+
+// All GPUs, where the ranks go evenly into them.
+std::vector<int> gpus_of(const ExplainScene& scene) {
+  const int count = static_cast<int>(scene.topology.gpus.size());
+  const int ranks = scene.here.inputs.ranks;
+  std::vector<int> gpus;
+  if (count == 0 || ranks % count != 0) return gpus;
+  for (int rank = 0; rank < ranks; ++rank) gpus.push_back(rank * count / ranks);
+  return gpus;
+}
+
+int lowest_compute_capability(const Topology& topology) {
+  int lowest = 0;
+  for (const auto& gpu : topology.gpus)
+    if (gpu.compute_capability > 0 && (lowest == 0 || gpu.compute_capability < lowest))
+      lowest = gpu.compute_capability;
+  return lowest == 0 ? assumed_compute_capability : lowest;
+}
+
+void estimate_prices(ExplainScene& scene) {
+  PriceInputs& estimated = scene.estimated;
+  estimated.ranks = scene.here.inputs.ranks;
+  estimated.release = scene.here.inputs.release;
+  estimated.compute_capability = lowest_compute_capability(scene.topology);
+  estimated.link = scene.topology.has_nvlink() ? LinkKind::nvlink : LinkKind::pcie;
+  estimated.ring = estimated.tree = estimate_search(scene.topology, estimated.compute_capability);
+}
+
+// Under the conditions on which the plugin's own layers act.
+EnvironmentCarrier find_carrier(const ExplainScene& scene) {
+  const NcclRelease release = scene.here.inputs.release;
+  if (scene.settings.mode == host::Mode::off || scene.found->profile.nccl != release)
+    return EnvironmentCarrier::nobody;
+  const auto names_us = [&](const char* name) {
+    const auto own = scene.own.find(name);
+    return own != scene.own.end() && names_plugin(own->second);
+  };
+  if (release >= first_release_with_env_plugin && names_us("NCCL_ENV_PLUGIN"))
+    return EnvironmentCarrier::env_plugin;
+  if (scene.settings.environment_change == host::EnvironmentChange::allowed &&
+      names_us("NCCL_NET_PLUGIN"))
+    return EnvironmentCarrier::net_plugin;
+  return EnvironmentCarrier::nobody;
+}
+
+void find_environments(ExplainScene& scene, const ExplainOptions& options) {
+  const std::string& named = options.profile.empty() ? scene.settings.profile : options.profile;
+  if (scene.topology.gpus.empty() && !options.profile.empty())
+    throw Error("--profile " + options.profile + ": expected --machine FILE, to compare it with");
+  if (scene.topology.gpus.empty()) return;
+  scene.found = host::find_profile(named, fingerprint(scene.topology), host::profile_folders(),
+                                   scene.here.inputs.release);
+  if (!scene.found) return;
+  LaunchRequest request;
+  request.own = scene.own;
+  if (scene.settings.mode == host::Mode::apply) request.profile = &scene.found->profile;
+  scene.carrier = find_carrier(scene);
+  scene.standing = find_standing(scene.found->profile, request, scene.carrier);
+}
+
+// What NCCL has: as told, else twice what its search found under the limits there.
+Communicator communicator_of(const ExplainScene& scene, const PolicyInputs& inputs,
+                             const std::optional<int>& told) {
+  const int searched = scene.table && scene.table->search_channels ? *scene.table->search_channels
+                                                                   : scene.estimated.ring.channels;
+  const int channels =
+      told.value_or(channels_of_communicator(searched, inputs.limits, inputs.release));
+  return {inputs.ranks, channels, inputs.release, inputs.limits, inputs.sharing};
+}
+
+ExplainLayer make_layer(const ExplainScene& scene, const Environment& environment,
+                        const std::optional<int>& channels) {
+  ExplainLayer layer;
+  PolicyInputs& inputs = layer.inputs = scene.here.inputs;
+  inputs.limits = host::parse_nccl_limits(environment);
+  inputs.user_filter = host::find_user_filter(environment);
+  layer.communicator = communicator_of(scene, inputs, channels);
+  if (!scene.found) return layer;
+  const auto matched = match(scene.found->profile, {.fingerprint = fingerprint(scene.topology),
+                                                    .nccl = inputs.release,
+                                                    .environment = environment,
+                                                    .ranks = inputs.ranks,
+                                                    .gpus = scene.gpus});
+  layer.refusal = matched.refusal;
+  if (matched.group == nullptr) return layer;
+  const bool is_soaked = matched.group->is_ll128_verified;
+  inputs.profile =
+      MeasuredGroup{matched.group->rules, is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none,
+                    matched.group->link};
+  return layer;
+}
+
+void add_layers(ExplainScene& scene, const ExplainOptions& options) {
+  const Environment seen = scene.standing ? scene.standing->seen : scene.own;
+  scene.here = make_layer(scene, seen, options.channels);
+  if (!scene.standing || scene.standing->best == nullptr) return;
+  if (scene.standing->best == scene.standing->in_force) return;
+  const auto replaced = replace_environment(seen, *scene.standing->best);
+  // The channels that were told are those under the limits here.
+  const bool are_alike = host::parse_nccl_limits(replaced) == scene.here.inputs.limits;
+  scene.with_best =
+      make_layer(scene, replaced, are_alike ? options.channels : std::optional<int>());
+}
+
+}  // namespace
+
+void set_up(ExplainScene& scene, const ExplainOptions& options) {
+  scene.own = host::read_process_environment();
+  scene.settings = host::parse_settings(scene.own);
+  scene.own.merge(host::read_nccl_conf(scene.own));
+  if (!options.table.empty()) scene.table = host::read_price_table(options.table);
+  scene.topology = choose_machine(options, scene.settings);
+  PolicyInputs& inputs = scene.here.inputs;
+  inputs.release = release_of(options, scene);
+  inputs.ranks = ranks_of(options, scene);
+  if (inputs.release < first_release_with_prices) inputs.prices = PriceAccess::without_table;
+  inputs.sharing = scene.topology.gpus.empty()
+                       ? host::find_gpu_sharing(scene.own)
+                       : sharing_of(inputs.ranks, static_cast<int>(scene.topology.gpus.size()));
+  add_machine_facts(inputs, scene.topology);
+  scene.gpus = gpus_of(scene);
+  estimate_prices(scene);
+  find_environments(scene, options);
+  add_layers(scene, options);
+}
+
+}  // namespace lanewise::cli

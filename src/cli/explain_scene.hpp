@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#pragma once
+
+// What `lanewise explain` knows before it looks at a size: machine, prices, profile, environments.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/price_table_file.hpp"
+#include "host/profile_search.hpp"
+#include "host/settings.hpp"
+#include "lanewise/environment_standing.hpp"
+#include "lanewise/policy_inputs.hpp"
+#include "lanewise/prices.hpp"
+#include "lanewise/topology.hpp"
+#include "lanewise/waves.hpp"
+
+namespace lanewise::cli {
+
+// The newest NCCL whose rules are known, for where none is named.
+inline constexpr NcclRelease newest_release = {2, 30, 7};
+
+struct ExplainOptions {
+  std::string machine;
+  std::string table;
+  std::string profile;
+  std::string nccl;
+  std::optional<int> ranks;
+  std::optional<int> channels;
+  std::vector<std::size_t> bytes;
+  std::size_t hidden = 7168;
+  std::string dtype = "bf16";
+  std::vector<std::size_t> tokens = {1, 2, 4, 8, 16, 32, 64};
+  bool is_json = false;
+};
+
+// The choice layer in one environment.
+struct ExplainLayer {
+  PolicyInputs inputs;
+  Communicator communicator;
+  std::string refusal;  // why the profile's rules are not used; empty where they are
+};
+
+struct ExplainScene {
+  Topology topology;
+  host::Settings settings;
+  Environment own;  // of the process and of NCCL's configuration files
+  std::optional<host::PriceTableFile> table;
+  PriceInputs estimated;  // where there is no table
+  std::vector<int> gpus;  // of the ranks, sorted positions; empty: not known
+  std::optional<host::FoundProfile> found;
+  EnvironmentCarrier carrier = EnvironmentCarrier::nobody;
+  std::optional<EnvironmentStanding> standing;  // points into `found`
+  ExplainLayer here;
+  std::optional<ExplainLayer> with_best;  // where the best environment is not in force
+
+  ExplainScene() = default;
+  ExplainScene(const ExplainScene&) = delete;
+  ExplainScene& operator=(const ExplainScene&) = delete;
+};
+
+// Throws Error for options, settings and files that cannot be used.
+void set_up(ExplainScene& scene, const ExplainOptions& options);
+
+}  // namespace lanewise::cli
