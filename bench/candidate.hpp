@@ -68,6 +68,7 @@ struct Verification {
   std::optional<Answer> answer;  // of the plugin; none where it was not asked
   std::optional<LaunchShape> shape;
 
+  [[nodiscard]] bool is_usable() const { return !is_unavailable && fault.empty(); }
   // The choice in force with the channels really launched; none where nobody knows it.
   [[nodiscard]] std::optional<Choice> choice_in_force() const;
 };

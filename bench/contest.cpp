@@ -92,7 +92,6 @@ void Contest::set_step(double gap_us, std::vector<std::size_t> trace) {
 }
 
 void Contest::prepare() {
-  const Mode mode = options_.is_eager ? Mode::eager : Mode::graph;
   std::set<Gang*> gangs;
   for (const Contender& contender : contenders_) gangs.insert(contender.gang);
   for (Gang* gang : gangs) {
@@ -100,18 +99,24 @@ void Contest::prepare() {
     for (Contender& contender : contenders_) {
       if (contender.gang == gang) mine.push_back(&contender);
     }
-    for (std::size_t first = 0; first < mine.size(); first += candidates_a_request) {
-      const std::size_t last = std::min(mine.size(), first + candidates_a_request);
-      Batch batch{bytes_, options_.calls, mode, random_(), gap_us_, trace_, {}};
-      for (std::size_t i = first; i < last; ++i) batch.candidates.push_back(mine[i]->candidate);
-      const auto answers = gang->call("prepare", batch).get<std::vector<Verification>>();
-      for (std::size_t i = first; i < last; ++i) mine[i]->verification = answers.at(i - first);
-    }
+    prepare_in(*gang, mine);
   }
-  for (Contender& contender : contenders_) {
-    const bool is_stock = &contender == contenders_.data();
-    contender.is_out = contender.verification.is_unavailable ||
-                       (!contender.verification.fault.empty() && !is_stock);
+}
+
+void Contest::prepare_in(Gang& gang, std::span<Contender* const> some) {
+  const Mode mode = options_.is_eager ? Mode::eager : Mode::graph;
+  for (std::size_t first = 0; first < some.size(); first += candidates_a_request) {
+    const auto part = some.subspan(first, std::min(some.size() - first, candidates_a_request));
+    Batch batch{bytes_, options_.calls, mode, random_(), gap_us_, trace_, {}};
+    for (const Contender* contender : part) batch.candidates.push_back(contender->candidate);
+    const auto answers = gang.call("prepare", batch).get<std::vector<Verification>>();
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      Contender& contender = *part[i];
+      contender.verification = answers.at(i);
+      const bool is_stock = &contender == contenders_.data();
+      contender.is_out = contender.verification.is_unavailable ||
+                         (!contender.verification.fault.empty() && !is_stock);
+    }
   }
 }
 
@@ -227,6 +232,13 @@ void Contest::drop(std::size_t index) {
   contender.is_out = true;
   const std::vector<int> ids = {contender.candidate.id};
   static_cast<void>(contender.gang->call("drop", {{"ids", ids}}));
+}
+
+void Contest::restore(std::size_t index) {
+  Contender& contender = contenders_.at(index);
+  if (!contender.is_out || !contender.verification.is_usable()) return;
+  Contender* const alone = &contender;
+  prepare_in(*contender.gang, {&alone, 1});
 }
 
 bool Contest::has_wrong_sums() const {

@@ -80,9 +80,11 @@ class Contest {
   void soak(std::size_t index, int calls);
   // Takes over the samples of the same contest held in other ranks.
   void absorb(const Contest& other);
-  // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out.
+  // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out; restore: has
+  // it back, built and checked anew, unless NCCL refused it or a sum was wrong.
   void finish();
   void drop(std::size_t index);
+  void restore(std::size_t index);
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] int rounds() const noexcept { return rounds_; }
@@ -91,6 +93,7 @@ class Contest {
   [[nodiscard]] bool has_wrong_sums() const;
 
  private:
+  void prepare_in(Gang& gang, std::span<Contender* const> some);
   [[nodiscard]] std::vector<double> time_in_order(std::span<const std::size_t> order);
   [[nodiscard]] bool is_decided(double limit) const;
 

@@ -47,6 +47,7 @@ class Tuning {
       if (contest) contest->finish();
     }
     outcome.sizes = halving_.results();
+    forget_unusable(outcome.sizes);
     outcome.is_ll128_verified = has_soaked_ && !has_soaked_wrong_;
     // One wrong sum anywhere, and LL128 is good for nothing here.
     for (MeasuredSize& size : outcome.sizes) {
@@ -76,6 +77,8 @@ class Tuning {
     std::vector<std::size_t> who;
     for (const Choice& choice : plan.choices) {
       const std::size_t index = find(*contest, choice);
+      // What all sizes have in common may have lost at this one.
+      contest->restore(index);
       if (!contest->contenders()[index].is_out) who.push_back(index);
     }
     const RoundTimes round = contest->time_round(who);
@@ -108,6 +111,16 @@ class Tuning {
                        contender.verification.fault);
     }
     return contest;
+  }
+
+  // A size at which nothing could be used was not measured.
+  void forget_unusable(std::vector<MeasuredSize>& sizes) const {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (!sizes[i].choice || contests_[i] == nullptr) continue;
+      const Contender& contender =
+          contests_[i]->contenders()[find(*contests_[i], *sizes[i].choice)];
+      if (!contender.verification.is_usable()) sizes[i] = {.bytes = sizes[i].bytes};
+    }
   }
 
   // Not a part of the budget, which is for timing.
