@@ -8,6 +8,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "contest.hpp"
+#include "floor.hpp"
 #include "lanewise/error.hpp"
 #include "result_file.hpp"
 #include "sizes.hpp"
@@ -27,17 +28,15 @@ struct Options {
   std::string check;
   std::string json;
   int instances = 3;
+  bool is_without_one_shot = false;
 };
 
-// The floor under any ring, where it was an arm.
-nlohmann::json describe_floor(const Contest& contest) {
+// The floor under any ring where it is an arm, by the user's wish.
+void add_arm_to_floor(const Contest& contest, Floor& floor) {
   for (const Contender& contender : contest.contenders()) {
     const auto time = contender.time();
-    if (contender.candidate.is_one_shot && time) {
-      return {{"bytes", contest.bytes()}, {"us", time->median}};
-    }
+    if (contender.candidate.is_one_shot && time) floor.us.emplace(contest.bytes(), time->median);
   }
-  return nullptr;
 }
 
 // What all sizes together say.
@@ -108,17 +107,43 @@ Contest hold(std::size_t bytes, const TimingOptions& timing, const Field& field,
   return contest;
 }
 
-void report(const Contest& contest, nlohmann::json& result, Summary& summary) {
-  std::printf("%s\n", show_line(contest).c_str());
-  std::fflush(stdout);
-  result["sizes"].push_back(describe_size(contest));
-  if (const auto floor = describe_floor(contest); !floor.is_null()) {
-    result["links"]["one_shot"].push_back(floor);
-  }
-  add_to(summary, contest);
+// Beside arms that the user has named there is no column of its own.
+bool has_floor_column(const Options& options) {
+  return options.arms.empty() && !options.is_without_one_shot;
 }
 
-Summary measure(const Options& options, const Machine& machine, nlohmann::json& result) {
+void show_heading(const Options& options, const Field& field) {
+  const std::string floor = has_floor_column(options) ? show_floor_heading() : "";
+  std::printf("%s%s\n", show_heading(field.arms).c_str(), floor.c_str());
+}
+
+struct Comparison {
+  Summary summary;
+  Floor floor;
+};
+
+Floor find_floor(const Options& options, const Machine& machine,
+                 const std::vector<std::size_t>& sizes) {
+  if (!has_floor_column(options)) return {};
+  Floor floor = measure_floor(sizes, machine, options.ranks, parse_data_type(options.sizes.type),
+                              options.timing);
+  for (const std::string& remark : floor.remarks) std::printf("%s\n", remark.c_str());
+  return floor;
+}
+
+void report(const Options& options, const Contest& contest, nlohmann::json& result,
+            Comparison& comparison) {
+  add_arm_to_floor(contest, comparison.floor);
+  std::string line = show_line(contest);
+  if (has_floor_column(options)) line += show_floor(comparison.floor, contest);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+  result["sizes"].push_back(describe_size(contest));
+  add_to(comparison.summary, contest);
+}
+
+Comparison measure(const Options& options, const Machine& machine, nlohmann::json& result) {
+  const auto start = Clock::now();
   const auto sizes = choose_sizes(options.sizes);
   const auto plans =
       plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile);
@@ -127,14 +152,14 @@ Summary measure(const Options& options, const Machine& machine, nlohmann::json& 
   const TimingOptions timing = share_of_instance(options.timing, instances);
   const std::size_t all = sizes.size() * static_cast<std::size_t>(instances);
   std::vector<Contest> contests;
-  Summary summary;
-  const auto start = Clock::now();
+  Comparison comparison;
+  comparison.floor = find_floor(options, machine, sizes);
   std::size_t done = 0;
   for (int instance = 0; instance < instances; ++instance) {
     const bool is_last = instance + 1 == instances;
     const Field field = start_arms(plans, machine, options.ranks,
                                    parse_data_type(options.sizes.type), sizes.back());
-    if (is_last) std::printf("%s\n", show_heading(field.arms).c_str());
+    if (is_last) show_heading(options, field);
     for (std::size_t index = 0; index < sizes.size(); ++index, ++done) {
       Contest contest =
           hold(sizes[index], timing, field, deadline_of_size(timing, start, done, all));
@@ -143,11 +168,11 @@ Summary measure(const Options& options, const Machine& machine, nlohmann::json& 
       } else {
         contests[index].absorb(contest);
       }
-      if (is_last) report(contests[index], result, summary);
+      if (is_last) report(options, contests[index], result, comparison);
     }
-    if (is_last) show(summary, field);
+    if (is_last) show(comparison.summary, field);
   }
-  return summary;
+  return comparison;
 }
 
 void compare(const Options& options) {
@@ -158,8 +183,9 @@ void compare(const Options& options) {
   result["sizes"] = nlohmann::json::array();
   std::printf("NCCL %s, %d ranks on %d GPUs, %s\n", to_string(machine.nccl).c_str(), machine.ranks,
               machine.gpus, options.timing.is_eager ? "eager" : "graph replay");
-  const Summary summary = measure(options, machine, result);
+  const auto [summary, floor] = measure(options, machine, result);
   result["geometric_mean"] = describe(summary);
+  if (auto links = describe(floor); !links.is_null()) result["links"] = std::move(links);
   if (!options.json.empty()) write_result(options.json, result);
   if (!summary.faults.empty()) throw Exit{exit_wrong_result};
   if (options.check == "never-worse" && !summary.slower.empty()) throw Exit{exit_slower};
@@ -185,6 +211,9 @@ void add_compare(CLI::App& app) {
                    "Fresh communicators of each arm that the rounds are spread over")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
+  command->add_flag("--no-one-shot", options->is_without_one_shot,
+                    "Leave out the column one-shot: an all-reduce of our own as the floor under "
+                    "any ring, measured first and alone; also left out with --arm");
   command->add_option("--profile", options->profile, "For the arm lanewise");
   command->add_option("--check", options->check, "never-worse: exit status 4 where it is slower")
       ->check(CLI::IsMember({"never-worse"}));

@@ -21,7 +21,9 @@ std::string formatted(const char* format, Arguments... arguments) {
 }
 
 std::string show_arm(const Contender& contender) {
-  if (contender.verification.is_unavailable) return formatted("  %41s", "not priced by NCCL");
+  if (contender.verification.is_unavailable)
+    return formatted("  %41s",
+                     contender.candidate.is_one_shot ? "too large for it" : "not priced by NCCL");
   if (!contender.verification.fault.empty()) return formatted("  %41s", "WRONG SUMS");
   const auto time = contender.time();
   const auto ratio = contender.ratio();
