@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <initializer_list>
+
 namespace lanewise {
 namespace {
 
@@ -104,18 +107,54 @@ TEST(GpuModels, KnowTheModelsOfOurUsers) {
     std::string_view words;
     int compute_capability;
   };
-  for (const auto& known :
-       {Known{0x2330, "H100", 90}, Known{0x2335, "H200", 90}, Known{0x2901, "B200", 100},
-        Known{0x20b2, "A100", 80}, Known{0x2230, "A6000", 86}, Known{0x26b9, "L40S", 89},
-        Known{0x26ba, "L20", 89}, Known{0x27b8, "L4", 89}, Known{0x2237, "A10G", 86},
-        Known{0x1eb8, "T4", 75}, Known{0x1db5, "V100", 70}, Known{0x2204, "3090", 86},
-        Known{0x2684, "4090", 89}, Known{0x2b85, "5090", 120}, Known{0x2bb1, "PRO 6000", 120},
-        Known{0x2bb4, "PRO 6000", 120}, Known{0x2bb5, "PRO 6000", 120}}) {
+  for (const auto& known : {Known{0x2330, "H100", 90},      Known{0x2335, "H200", 90},
+                            Known{0x2901, "B200", 100},     Known{0x20b2, "A100", 80},
+                            Known{0x2230, "A6000", 86},     Known{0x26b9, "L40S", 89},
+                            Known{0x26ba, "L20", 89},       Known{0x27b8, "L4", 89},
+                            Known{0x2237, "A10G", 86},      Known{0x1eb8, "T4", 75},
+                            Known{0x1db5, "V100", 70},      Known{0x2204, "3090", 86},
+                            Known{0x2684, "4090", 89},      Known{0x2b85, "5090", 120},
+                            Known{0x2bb1, "PRO 6000", 120}, Known{0x2bb4, "PRO 6000", 120},
+                            Known{0x2bb5, "PRO 6000", 120}, Known{0x2331, "H100", 90},
+                            Known{0x233b, "H200 NVL", 90},  Known{0x20b5, "A100", 80},
+                            Known{0x26b1, "6000 Ada", 89},  Known{0x2235, "A40", 86},
+                            Known{0x2c31, "PRO 4500", 120}, Known{0x31c2, "GB300", 103}}) {
     const auto model = find_gpu_model(known.device);
     ASSERT_TRUE(model.has_value()) << known.words;
     EXPECT_NE(model->name.find(known.words), std::string_view::npos) << model->name;
     EXPECT_EQ(model->compute_capability, known.compute_capability) << model->name;
   }
+}
+
+// A wrong "no" here would let the wave model answer over NVLink.
+TEST(NvlinkAbility, IsNeverDeniedToACardThatTakesABridgeOrSitsOnABoard) {
+  for (const auto device : std::initializer_list<std::uint16_t>{
+           0x2203, 0x2204,                                  // RTX 3090 Ti, 3090
+           0x2230, 0x2231, 0x2232, 0x2233, 0x2235,          // RTX A6000, A5000, A4500, A5500, A40
+           0x1e02, 0x1e04, 0x1e07, 0x1e30, 0x1e36, 0x1eb0,  // TITAN RTX, 2080 Ti, Quadro RTX
+           0x1db1, 0x1db5, 0x1db8, 0x1dba, 0x1df5,          // V100 SXM, Quadro GV100
+           0x20b0, 0x20b1, 0x20b2, 0x20b3, 0x20b5, 0x20f1,  // A100 SXM and PCIe
+           0x20b7, 0x20bd, 0x20f3, 0x20f5, 0x20f6,          // A30, A800
+           0x2321, 0x2322, 0x2324, 0x2329, 0x2330, 0x2331,  // H100 NVL, H800, H20, H100
+           0x2335, 0x2336, 0x2339, 0x233a, 0x233b, 0x2342,  // H200, H800 NVL, H200 NVL, GH200
+           0x2901, 0x2941, 0x29bc, 0x3182, 0x31c2}) {       // B200, GB200, B100, B300, GB300
+    EXPECT_EQ(find_nvlink_ability(0x10de, device), NvlinkAbility::yes) << std::hex << device;
+  }
+}
+
+TEST(NvlinkAbility, IsDeniedToTheCardsOfOurUsersThatHaveNone) {
+  for (const auto device : std::initializer_list<std::uint16_t>{
+           0x2bb1, 0x2bb4, 0x2bb5, 0x2b85, 0x2684, 0x26b1, 0x26b5, 0x26b9, 0x26ba, 0x27b8, 0x2236,
+           0x2237, 0x24b0, 0x2206, 0x1eb8, 0x1db4, 0x1db6}) {
+    EXPECT_EQ(find_nvlink_ability(0x10de, device), NvlinkAbility::no) << std::hex << device;
+  }
+}
+
+TEST(NvlinkAbility, IsUnknownForUnlistedCardsOfChipsThatAreOnBothKinds) {
+  EXPECT_EQ(find_nvlink_ability(0x10de, 0x2238), NvlinkAbility::unknown);  // A10M, a GA102
+  EXPECT_EQ(find_nvlink_ability(0x10de, 0x1e37), NvlinkAbility::unknown);  // T10, a TU102
+  EXPECT_EQ(find_nvlink_ability(0x10de, 0x2ca0), NvlinkAbility::unknown);  // no chip's known range
+  EXPECT_EQ(find_nvlink_ability(0x10de, 0x3000), NvlinkAbility::unknown);  // GR100
 }
 
 TEST(GpuModels, DoNotGuess) {

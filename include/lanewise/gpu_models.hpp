@@ -3,8 +3,8 @@
 #pragma once
 
 // What a PCI device id of NVIDIA's tells about a GPU: its model, its compute capability, and
-// whether it can carry NVLink at all. Written from memory, not yet held against a PCI id list: a
-// wrong "cannot" would let the wave model answer over NVLink.
+// whether it can carry NVLink at all. Sources in the .cpp. A wrong "cannot" would let the wave
+// model answer over NVLink where NCCL shows no prices, so what is not certain is unknown.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,8 +23,8 @@ struct GpuModel {
 // The model with this device id (vendor 10de); none where the list does not have it.
 [[nodiscard]] std::optional<GpuModel> find_gpu_model(std::uint16_t device) noexcept;
 
-// By model where it is listed, else by the id range of its chip (no Ada chip and none of the GB20x
-// chips has NVLink), else unknown. Vendors other than NVIDIA: no.
+// By model where it is listed, else by the id range of its chip (GA104 and smaller, Ada and GB20x
+// have no NVLink), else unknown. Vendors other than NVIDIA: no.
 [[nodiscard]] NvlinkAbility find_nvlink_ability(std::uint16_t vendor,
                                                 std::uint16_t device) noexcept;
 
