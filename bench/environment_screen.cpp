@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 
+#include "choice_survey.hpp"
 #include "host/settings.hpp"
 #include "lanewise/environment_key.hpp"
 #include "lanewise/environment_plan.hpp"
@@ -71,6 +72,9 @@ class Screener {
     stock_memory_ = memory_of(*stock_);
   }
 
+  // Known once an environment was screened without a fault.
+  Ll128Buffers ll128_buffers() const { return ll128_; }
+
   // A failure of these ranks is the environment's; one of stock's ranks is everybody's.
   Screening screen(const Environment& variables) {
     Screening screening{variables, 0, 0, ""};
@@ -106,7 +110,17 @@ class Screener {
     }
     screening.speedup = geometric_mean(ratios);
     screening.memory_bytes = memory_of(*gang) - stock_memory_;
+    if (!has_survey_) read_prices(*gang);
     gang->kill();
+  }
+
+  void read_prices(Gang& gang) {
+    const auto entries = survey_choices(gang, machine_, sizes_.back()).entries;
+    const bool has_ll128 = std::any_of(entries.begin(), entries.end(), [](const Choice& entry) {
+      return entry.protocol == Protocol::ll128;
+    });
+    ll128_ = has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
+    has_survey_ = true;
   }
 
   Contender stock_contender() const {
@@ -163,6 +177,8 @@ class Screener {
   std::vector<std::size_t> sizes_;
   std::unique_ptr<Gang> stock_;
   long long stock_memory_ = 0;
+  bool has_survey_ = false;
+  Ll128Buffers ll128_ = Ll128Buffers::needed;
 };
 
 }  // namespace
@@ -178,15 +194,21 @@ ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& o
                                   const std::function<void(const Screening&)>& report) {
   const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
   const auto own = host::read_process_environment();
-  const auto axes =
-      options.given.empty() ? setting_axes(own, options.graph_file) : given_axes(options.given);
-  EnvironmentSearch search(keyed_part(own), axes, options.memory_limit_bytes);
   Screener screener(machine, options);
+  const auto screen = [&](const Environment& variables) {
+    auto screening = screener.screen(variables);
+    report(screening);
+    return screening;
+  };
+  const auto base = screen(keyed_part(own));
+  const auto axes = options.given.empty()
+                        ? setting_axes(own, options.graph_file, screener.ll128_buffers())
+                        : given_axes(options.given);
+  EnvironmentSearch search(base.variables, axes, options.memory_limit_bytes);
+  search.record(base);
   auto variables = search.next();
-  for (; variables && Clock::now() < end; variables = search.next()) {
-    search.record(screener.screen(*variables));
-    report(search.screenings().back());
-  }
+  for (; variables && Clock::now() < end; variables = search.next())
+    search.record(screen(*variables));
   return {search.screenings(), search.worthwhile(), search.unsafe_settings(), !variables};
 }
 

@@ -81,17 +81,17 @@ bench_test(SaysBeforeMeasuringThatAResultHasNoPlace STATUS 2 MATCH "/nowhere/r.j
 # Budgets that never run out, also on a loaded machine: what is looked for ends the search.
 set(small_search environments --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 600)
 bench_test(FindsTheFasterEnvironment STATUS 0
-  MATCH "12.0 MiB  NCCL_MIN_NCHANNELS=16.*fastest: NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
+  MATCH "12.0 MiB  NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16.*fastest: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
 bench_test(LeavesAnEnvironmentThatTakesTooMuchMemory STATUS 0
-  MATCH "12.0 MiB  NCCL_MIN_NCHANNELS=16.*fastest: NCCL_MIN_NCHANNELS=8"
+  MATCH "12.0 MiB  .*NCCL_MIN_NCHANNELS=16.*fastest: .*NCCL_MIN_NCHANNELS=8"
   COMMAND ${small_search} --memory 8M)
 bench_test(BuildsOnWhatTheUserSet STATUS 0 MATCH "fastest: NCCL_MIN_NCHANNELS=8"
   ENVIRONMENT NCCL_MIN_NCHANNELS=8 COMMAND ${small_search})
 bench_test(RecordsAnEnvironmentThatHangs STATUS 0
-  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*no answer within 2 s: rank 1.*fastest: NCCL_MIN_NCHANNELS=32"
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*no answer within 2 s: rank 1.*fastest: .*NCCL_MIN_NCHANNELS=32"
   COMMAND ${small_search} --timeout 2 --plant hang:1 --plant-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentWithAWrongSum STATUS 0
-  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*rank 1: 1 wrong sums.*fastest: NCCL_MIN_NCHANNELS=32"
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*rank 1: 1 wrong sums.*fastest: .*NCCL_MIN_NCHANNELS=32"
   COMMAND ${small_search} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
   MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS: .*killed by signal 9"
@@ -107,10 +107,10 @@ bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of mem
 
 set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 600)
 bench_test(TunesBothLayers STATUS 0
-  MATCH "best: NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
+  MATCH "best: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
   COMMAND ${small_tune} -o both.json && cat both.json)
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
-  MATCH "best: NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
+  MATCH "best: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
   COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
 
 # As mpirun starts ranks: each has its number in the environment, and none has started another.

@@ -33,7 +33,7 @@ Screening measure(const Environment& variables) {
 
 EnvironmentSearch run(const Machine& machine, const Environment& own = {},
                       long long limit = plenty) {
-  EnvironmentSearch search(own, setting_axes(own, ""), limit);
+  EnvironmentSearch search(own, setting_axes(own, "", Ll128Buffers::needed), limit);
   while (const auto variables = search.next()) search.record(machine(*variables));
   return search;
 }
@@ -76,6 +76,20 @@ TEST(EnvironmentSearch, ScreensAllThatWasGivenAndNothingElse) {
   EXPECT_EQ(search.screenings()[1].variables, large);
   ASSERT_FALSE(search.worthwhile().empty());
   EXPECT_EQ(search.worthwhile().front().variables, small);
+}
+
+TEST(EnvironmentSearch, CutsBuffersThatNothingUses) {
+  const auto channels = [](const Environment& own, Ll128Buffers ll128) {
+    for (const auto& axis : setting_axes(own, "", ll128))
+      if (axis.name == "channels") return axis.values.front();
+    return Environment{};
+  };
+
+  EXPECT_EQ(channels({}, Ll128Buffers::idle),
+            (Environment{{"NCCL_LL128_BUFFSIZE", "614400"}, {"NCCL_MIN_NCHANNELS", "8"}}));
+  EXPECT_EQ(channels({}, Ll128Buffers::needed), (Environment{{"NCCL_MIN_NCHANNELS", "8"}}));
+  EXPECT_EQ(channels({{"NCCL_LL128_BUFFSIZE", "1048576"}}, Ll128Buffers::idle),
+            (Environment{{"NCCL_MIN_NCHANNELS", "8"}}));
 }
 
 TEST(EnvironmentSearch, BuildsOneSettingOnTheOther) {
@@ -155,7 +169,7 @@ TEST(EnvironmentSearch, EndsAtOnceWhereTheBaseIsUnsound) {
 }
 
 TEST(EnvironmentSearch, TriesAGraphFileBeforeAllElse) {
-  EnvironmentSearch search({}, setting_axes({}, "/x/graph.xml"), plenty);
+  EnvironmentSearch search({}, setting_axes({}, "/x/graph.xml", Ll128Buffers::needed), plenty);
   search.record({{}, 1.0, 0, ""});
 
   EXPECT_EQ(search.next(), (Environment{{"NCCL_GRAPH_FILE", "/x/graph.xml"}}));
@@ -164,7 +178,7 @@ TEST(EnvironmentSearch, TriesAGraphFileBeforeAllElse) {
 TEST(EnvironmentSearch, NeedsFewScreenings) { EXPECT_LE(run(measure).screenings().size(), 12U); }
 
 TEST(EnvironmentSearch, RejectsAScreeningOutOfTurn) {
-  EnvironmentSearch search({}, setting_axes({}, ""), plenty);
+  EnvironmentSearch search({}, setting_axes({}, "", Ll128Buffers::needed), plenty);
 
   EXPECT_THROW(search.record({{{"NCCL_ALGO", "Ring"}}, 1.0, 0, ""}), Error);
 }

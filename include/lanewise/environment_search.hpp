@@ -24,10 +24,16 @@ struct SettingAxis {
   AxisOrder order = AxisOrder::by_memory;
 };
 
+// Whether LL128's buffers are of any use: where NCCL prices none of it, as over PCIe, they are not.
+enum class Ll128Buffers : std::uint8_t { needed, idle };
+
 // Transport, channels, threads and buffers. `graph_file`: an NCCL_GRAPH_FILE to try first; empty:
-// none. Axes of which `own` (what the user has set) has any variable are left out.
+// none. Axes of which `own` (what the user has set) has any variable are left out. Channels come
+// with idle buffers cut to an eighth: on two H200s, 8 ranks over host memory, 16 channels then take
+// 238 instead of 334 MiB a rank (bench/RESULTS.md).
 [[nodiscard]] std::vector<SettingAxis> setting_axes(const Environment& own,
-                                                    const std::string& graph_file);
+                                                    const std::string& graph_file,
+                                                    Ll128Buffers ll128);
 
 // One axis of whole environments: the search picks among them and builds on none.
 [[nodiscard]] std::vector<SettingAxis> given_axes(const std::vector<Environment>& environments);

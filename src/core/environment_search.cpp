@@ -17,6 +17,12 @@ constexpr double least_step = gain_limit;
 // Values of one kind come with growing memory: the larger one has to earn it.
 constexpr double least_improvement = 1.01;
 
+// NCCL's own is 640 threads x 8 steps x 120 words of 8 bytes: 4915200.
+struct {
+  const char* name = "NCCL_LL128_BUFFSIZE";
+  const char* eighth = "614400";
+} constexpr ll128_size;
+
 Environment join(Environment base, const Environment& value) {
   for (const auto& [name, text] : value) base.insert_or_assign(name, text);
   return base;
@@ -35,7 +41,8 @@ bool touches(const SettingAxis& axis, const Environment& own) {
 
 }  // namespace
 
-std::vector<SettingAxis> setting_axes(const Environment& own, const std::string& graph_file) {
+std::vector<SettingAxis> setting_axes(const Environment& own, const std::string& graph_file,
+                                      Ll128Buffers ll128) {
   std::vector<SettingAxis> axes;
   if (!graph_file.empty()) axes.push_back({"graph", {{{"NCCL_GRAPH_FILE", graph_file}}}});
   axes.push_back({"transport", {{{"NCCL_P2P_LEVEL", "SYS"}}, {{"NCCL_P2P_DISABLE", "1"}}}});
@@ -43,6 +50,8 @@ std::vector<SettingAxis> setting_axes(const Environment& own, const std::string&
                   {{{"NCCL_MIN_NCHANNELS", "8"}},
                    {{"NCCL_MIN_NCHANNELS", "16"}},
                    {{"NCCL_MIN_NCHANNELS", "32"}}}});
+  if (ll128 == Ll128Buffers::idle && !own.contains(ll128_size.name))
+    for (auto& value : axes.back().values) value.emplace(ll128_size.name, ll128_size.eighth);
   // In bytes a thread for tree and ring, each LL, LL128, Simple. Stock's ring LL is 8 times the
   // ranks; fewer bytes a thread keep more threads, so fewer waves.
   axes.push_back({"threads",
