@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,6 +242,20 @@ TEST_F(AgreementTest, RefusesAnotherUsersSegment) {
 
   EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
   EXPECT_EQ(files_left(), 1U);
+}
+
+TEST_F(AgreementTest, TakesAnotherPrivateNameWhereOneIsTaken) {
+  const auto wanted = request(0, 2);
+  const auto taken = agreement_path(wanted) + '.' + std::to_string(getpid()) + '.' +
+                     std::to_string(syscall(SYS_gettid)) + ".0";
+  std::ofstream(taken) << "another's";
+  chmod(taken.c_str(), 0600);
+
+  std::thread other([&] { EXPECT_EQ(agree(request(1, 2)).verdict, AgreementVerdict::apply); });
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::apply);
+  other.join();
+
+  EXPECT_EQ(fs::file_size(taken), 9U);
 }
 
 TEST_F(AgreementTest, RefusesADirectoryOrAFifoInItsPlace) {

@@ -88,29 +88,48 @@ gpu_group_test(TwoOthersHaveOthers 114,18 13)
 gpu_group_test(FourOfEightHaveTheirOwnRules 130,98,18,114 17)
 gpu_group_test(GpusThatWereNotMeasuredHaveNone 18,130 model)
 
-# The plugin with an hwloc that cannot load: ours comes before the archive's.
-add_library(plugin_without_hwloc MODULE failing_hwloc.cpp
-  $<TARGET_OBJECTS:nccl-tuner-lanewise>)
-target_include_directories(plugin_without_hwloc PRIVATE ${PROJECT_SOURCE_DIR}/src/host)
-target_link_libraries(plugin_without_hwloc PRIVATE lanewise::host lanewise_flags)
-if(lanewise_sanitizer EQUAL -1)
-  target_link_options(plugin_without_hwloc PRIVATE -static-libstdc++ -static-libgcc)
-endif()
-target_link_options(plugin_without_hwloc PRIVATE
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/plugin/exports.map)
+# `variant_plugin(NAME SOURCE EXCLUDED)`: the plugin with SOURCE in place of objects that match
+# EXCLUDED, or of one of an archive, before which SOURCE comes.
+function(variant_plugin name source excluded)
+  add_library(${name} MODULE ${source}
+    $<FILTER:$<TARGET_OBJECTS:nccl-tuner-lanewise>,EXCLUDE,${excluded}>)
+  target_link_libraries(${name} PRIVATE lanewise::host lanewise_flags)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/host)
+  target_link_options(${name} PRIVATE
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/plugin/exports.map)
+  if(lanewise_sanitizer EQUAL -1)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()
+variant_plugin(plugin_without_hwloc failing_hwloc.cpp no_such_object)
 add_test(NAME FaultyRanks.HaveAnHwlocThatFails
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_ranks.sh ${all_apply}
           $<TARGET_FILE:plays_ranks> $<TARGET_FILE:plugin_without_hwloc> 3 ${no_waiting})
 set_tests_properties(FaultyRanks.HaveAnHwlocThatFails PROPERTIES TIMEOUT 30 LABELS faults)
 
+variant_plugin(plugin_of_another_version ${PROJECT_SOURCE_DIR}/plugin/consent.cpp consent)
+# Not inline: the linker would take one variable for all objects.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/another_version/lanewise/version.hpp "#pragma once
+#include <string_view>
+namespace lanewise {
+constexpr std::string_view version = \"0.0.0\";
+}
+")
+target_include_directories(plugin_of_another_version BEFORE PRIVATE
+  ${CMAKE_CURRENT_BINARY_DIR}/another_version)
+faulty_ranks_test(HaveOneWithAnotherVersion 3 ${all_stock} ${no_waiting}
+  1:plugin=$<TARGET_FILE:plugin_of_another_version>)
+faulty_ranks_test(HaveThatOtherVersionAll 3 ${all_apply} ${no_waiting}
+  all:plugin=$<TARGET_FILE:plugin_of_another_version>)
+
 # A profile that changes while it is in use, see plays_profiles.c.
 add_executable(plays_profiles plays_profiles.c tuner_player.c)
 target_link_libraries(plays_profiles PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(plays_profiles nccl-tuner-lanewise)
-foreach(scenario replaced rewritten world_writable open_folder)
+foreach(scenario replaced rewritten world_writable open_folder of_two_ranks)
   add_test(NAME ProfileFaults.${scenario}
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_profile_faults.sh $<TARGET_FILE:lanewise>
-            $<TARGET_FILE:plays_profiles> ${lanewise_plugin}
+            $<TARGET_FILE:plays_profiles> $<TARGET_FILE:plays_ranks> ${lanewise_plugin}
             ${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml ${scenario})
   set_tests_properties(ProfileFaults.${scenario} PROPERTIES TIMEOUT 60 LABELS faults)
 endforeach()

@@ -5,6 +5,7 @@
  * Usage: plays_ranks PLUGIN.so RANKS [RANK:FAULT ..] where RANK is a number or "all" and FAULT
  *   NAME=VALUE      an environment variable
  *   shm=KIND        /dev/shm is full, absent, read_only or noexec
+ *   plugin=FILE     loads this one
  *   sys=KIND        /sys is absent (empty) or failing
  *   sys_delay_ms=N  the first look into /sys takes so long
  *   prices=PERCENT  NCCL's prices differ by so much, some up and some down
@@ -120,6 +121,8 @@ static void commit_fault(const char* fault) {
     is_sys_failing = 1;
   } else if ((value = value_of(fault, "sys_delay_ms")) != NULL) {
     sys_delay_ms = atoi(value);
+  } else if ((value = value_of(fault, "plugin")) != NULL) {
+    plugin_path = value;
   } else if ((value = value_of(fault, "prices")) != NULL) {
     prices_percent = atoi(value);
   } else if ((value = value_of(fault, "bus")) != NULL) {

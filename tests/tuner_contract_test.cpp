@@ -34,6 +34,13 @@ TYPED_TEST(TunerContract, HasANameAndEveryFunction) {
   EXPECT_NE(tuner.get_coll_info, nullptr);
 }
 
+// NCCL's own chunks are multiples of the grain.
+TEST(TunerV6, LeavesTheChunkSizeAlone) {
+  const PluginFile plugin;
+
+  EXPECT_EQ(plugin.symbol<abi::TunerV6>("ncclTunerPlugin_v6").get_chunk_size, nullptr);
+}
+
 TYPED_TEST(TunerContract, SucceedsForEveryShapeOfCommunicator) {
   for (const auto& [ranks, nodes] : {std::pair<std::size_t, std::size_t>{1, 1},
                                      {2, 1},
@@ -41,6 +48,8 @@ TYPED_TEST(TunerContract, SucceedsForEveryShapeOfCommunicator) {
                                      {8, 8},
                                      {16, 2},
                                      {0, 0},
+                                     {std::size_t{1} << 14, 1},
+                                     {SIZE_MAX, 1},
                                      {SIZE_MAX, SIZE_MAX}}) {
     Communicator<TypeParam> communicator(this->plugin_, ranks, nodes);
     static_cast<void>(communicator.ask({}, pcie_prices()));
