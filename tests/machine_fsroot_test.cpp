@@ -132,6 +132,25 @@ TEST(ReferenceMachine, CollapsesAndItsIdleLinksAreFull) {
     EXPECT_NEAR(uplink.oversubscription.value(), 2.0, 1e-9);
 }
 
+TEST(MachineWithManyProcessors, IsOfTheFirstOnesVendor) {
+  SysfsTree tree;
+  tree.add_nodes({0, 1});
+  std::string processors;
+  for (int cpu = 0; cpu < 256; ++cpu)
+    processors += "processor\t: " + std::to_string(cpu) +
+                  "\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nflags\t\t: " +
+                  std::string(1500, 'f') + "\n\n";
+  tree.write("proc/cpuinfo", processors);
+  // hwloc's own file of what uname says.
+  tree.write("proc/hwloc-nofile-info", "Architecture: x86_64");
+
+  const auto topology = host::read_topology_under(tree.root());
+
+  EXPECT_EQ(topology.cpu_vendor, "AuthenticAMD");
+  EXPECT_EQ(topology.cpu_family, 26);
+  EXPECT_EQ(topology.cpu_model, 2);
+}
+
 TEST(ReferenceMachine, KeepsItsFingerprintWithOtherBusNumbers) {
   LANEWISE_NEEDS(asus);
   auto functions = parse_lspci(asus);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <fcntl.h>
 #include <hwloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +28,43 @@ constinit thread_local const char* discovery_root = nullptr;
 }  // namespace
 
 #ifdef LANEWISE_HWLOC_HAS_HOOK
+namespace {
+
+// hwloc reads these for every processor, 20 files each, and its filters throw them away afterwards.
+constexpr std::array<std::string_view, 3> unread_files = {"/cache/index", "/cpufreq/",
+                                                          "/cpu_capacity"};
+// Of /proc/cpuinfo, a block a processor, only the first one's is of use; a few fit in here.
+constexpr std::string_view processors_file = "proc/cpuinfo";
+constexpr std::size_t first_processors_bytes = 8192;
+
+bool is_unread(std::string_view path) noexcept {
+  return std::any_of(unread_files.begin(), unread_files.end(), [&](std::string_view part) {
+    return path.find(part) != std::string_view::npos;
+  });
+}
+
+// A file of whole blocks from the beginning of this one; nullopt where it has none.
+std::optional<int> open_first_blocks(int file) noexcept {
+  std::array<char, first_processors_bytes> buffer{};
+  std::size_t length = 0;
+  while (length < buffer.size()) {
+    const auto count = ::read(file, buffer.data() + length, buffer.size() - length);
+    if (count <= 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  constexpr std::string_view block_end = "\n\n";
+  const auto end = std::string_view(buffer.data(), length).rfind(block_end);
+  if (end == std::string_view::npos) return std::nullopt;
+  length = end + block_end.size();
+  const int copy = ::memfd_create("cpuinfo", MFD_CLOEXEC);
+  if (copy < 0) return std::nullopt;
+  if (::pwrite(copy, buffer.data(), length, 0) == static_cast<ssize_t>(length)) return copy;
+  ::close(copy);
+  return std::nullopt;
+}
+
+}  // namespace
+
 // scripts/deps.sh builds hwloc with getenv renamed to this. A user's HWLOC_ variable would make one
 // rank see another machine than its peers, and hwloc's own way of silencing it is a variable too.
 extern "C" char* lanewise_hwloc_getenv(const char* name) {
@@ -32,6 +73,23 @@ extern "C" char* lanewise_hwloc_getenv(const char* name) {
   if (wanted == "HWLOC_HIDE_ERRORS") return hide_all.data();
   if (wanted == "HWLOC_FSROOT") return const_cast<char*>(discovery_root);
   return nullptr;
+}
+
+// Its openat, too: only ever called to read.
+extern "C" int lanewise_hwloc_openat(int folder, const char* path, int flags, ...) {
+  if (is_unread(path)) {
+    errno = ENOENT;
+    return -1;
+  }
+  const int file = ::openat(folder, path, flags | O_CLOEXEC);
+  if (file < 0 || !std::string_view(path).ends_with(processors_file)) return file;
+  const auto blocks = open_first_blocks(file);
+  if (!blocks) {
+    ::lseek(file, 0, SEEK_SET);
+    return file;
+  }
+  ::close(file);
+  return *blocks;
 }
 #endif
 
