@@ -9,9 +9,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace lanewise::host {
@@ -28,18 +32,51 @@ std::optional<CountersOnDisk> read_file(std::string path, int file, ReadDepth de
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
       status.st_size != static_cast<off_t>(sizeof(CountersFile)))
     return std::nullopt;
-  auto content = std::make_unique<CountersFile>();
-  const auto bytes = depth == ReadDepth::header ? sizeof(CounterHeader) : sizeof(CountersFile);
-  if (pread(file, static_cast<void*>(content.get()), bytes, 0) != static_cast<ssize_t>(bytes))
+  CounterHeader header{};
+  if (pread(file, static_cast<void*>(&header), sizeof header, 0) != sizeof header ||
+      header.magic != counters_magic)
     return std::nullopt;
-  const auto& header = content->header;
-  if (header.magic != counters_magic) return std::nullopt;
   CountersOnDisk found{std::move(path),
                        {status.st_dev, status.st_ino},
                        ProcessIdentity::from_word(header.process, header.pid_namespace),
                        nullptr};
-  if (depth == ReadDepth::content) found.content = std::move(content);
+  if (depth == ReadDepth::header) return found;
+  found.content = std::make_unique<CountersFile>();
+  if (pread(file, static_cast<void*>(found.content.get()), sizeof(CountersFile), 0) !=
+      sizeof(CountersFile))
+    return std::nullopt;
   return found;
+}
+
+// The names of this user's files of counters, whatever is in them.
+std::vector<std::string> list_names(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (entries == nullptr) return names;
+  const std::string prefix = name_prefix();
+  while (const dirent* entry = readdir(entries.get()))
+    if (std::string_view(entry->d_name).starts_with(prefix)) names.emplace_back(entry->d_name);
+  return names;
+}
+
+std::optional<CountersOnDisk> open_and_read(std::string path, ReadDepth depth) {
+  const int file = open(path.c_str(), open_flags);
+  if (file < 0) return std::nullopt;
+  auto found = read_file(std::move(path), file, depth);
+  close(file);
+  return found;
+}
+
+// By its name, less the prefix: where many processes start at once, each sees the files of all.
+bool is_of_a_running_process(std::string_view name, std::uint64_t own_namespace) noexcept {
+  std::uint64_t space = 0;
+  pid_t pid = 0;
+  const auto* const end = name.data() + name.size();
+  const auto [dash, bad_space] = std::from_chars(name.data(), end, space, 16);
+  if (bad_space != std::errc{} || dash == end || *dash != '-' || space != own_namespace)
+    return false;
+  const auto [rest, bad_pid] = std::from_chars(dash + 1, end, pid);
+  return bad_pid == std::errc{} && rest == end && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
 }  // namespace
@@ -53,25 +90,24 @@ std::string counters_path(const std::string& folder, const ProcessIdentity& proc
 
 std::vector<CountersOnDisk> find_counters(const std::string& folder, ReadDepth depth) {
   std::vector<CountersOnDisk> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
-  if (entries == nullptr) return found;
-  const std::string prefix = name_prefix();
-  while (const dirent* entry = readdir(entries.get())) {
-    if (!std::string_view(entry->d_name).starts_with(prefix)) continue;
-    std::string path = folder + '/' + entry->d_name;
-    const int file = open(path.c_str(), open_flags);
-    if (file < 0) continue;
-    if (auto counters = read_file(std::move(path), file, depth))
+  for (const auto& name : list_names(folder))
+    if (auto counters = open_and_read(folder + '/' + name, depth))
       found.push_back(std::move(*counters));
-    close(file);
-  }
   return found;
 }
 
 void limit_dead_counters(const std::string& folder) {
+  const auto names = list_names(folder);
+  if (names.size() <= most_dead_files) return;
+  const auto own_namespace = this_process().pid_namespace;
   std::vector<CountersOnDisk> dead;
-  for (auto& counters : find_counters(folder, ReadDepth::header))
-    if (liveness_of(counters.process) == Liveness::dead) dead.push_back(std::move(counters));
+  for (const auto& name : names) {
+    const auto of = std::string_view(name).substr(name_prefix().size());
+    if (is_of_a_running_process(of, own_namespace)) continue;
+    auto counters = open_and_read(folder + '/' + name, ReadDepth::header);
+    if (counters && liveness_of(counters->process) == Liveness::dead)
+      dead.push_back(std::move(*counters));
+  }
   if (dead.size() <= most_dead_files) return;
   for (const auto& counters : dead) remove_shared_file(counters.path, counters.identity);
 }

@@ -4,9 +4,12 @@
 #include "host/gpu_of_rank.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
+#include <string_view>
 
 namespace lanewise::host {
 namespace {
@@ -22,9 +25,19 @@ struct CloseLibrary {
   void operator()(void* library) const noexcept { dlclose(library); }
 };
 
+// Looked for among what is loaded: dlopen would search every folder for a driver that is not.
+bool is_driver_loaded() noexcept {
+  const auto is_driver = [](dl_phdr_info* object, std::size_t, void*) {
+    const std::string_view path(object->dlpi_name == nullptr ? "" : object->dlpi_name);
+    return path.substr(path.rfind('/') + 1).starts_with("libcuda.so") ? 1 : 0;
+  };
+  return dl_iterate_phdr(is_driver, nullptr) != 0;
+}
+
 }  // namespace
 
 std::optional<PciAddress> gpu_of_this_thread() noexcept {
+  if (!is_driver_loaded()) return std::nullopt;
   const std::unique_ptr<void, CloseLibrary> driver(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD));
   if (driver == nullptr) return std::nullopt;
   const auto get_device = reinterpret_cast<GetCurrentDevice>(dlsym(driver.get(), "cuCtxGetDevice"));
