@@ -2,8 +2,11 @@ lanewise_test(agreement_search_test lanewise::core)
 # Millions of steps: a second with optimisation, a minute without.
 target_compile_options(agreement_search_test PRIVATE -O2)
 lanewise_test(agreement_test lanewise::host)
+lanewise_test(agreement_segment_test lanewise::host)
 target_include_directories(agreement_test PRIVATE ${PROJECT_SOURCE_DIR}/src/host)
+target_include_directories(agreement_segment_test PRIVATE ${PROJECT_SOURCE_DIR}/src/host)
 lanewise_test(agreement_kill_test lanewise::host)
+lanewise_test(process_identity_test lanewise::host)
 
 add_library(fake_cuda SHARED fake_cuda.c)
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1)
