@@ -20,6 +20,9 @@ namespace {
 // Fewer than a sweep's: each size has its choice by now, this only holds it against stock.
 constexpr int check_rounds = 8;
 
+// Of prefill, where a call takes milliseconds.
+constexpr int prefill_calls = 4;
+
 // As the plugin's ranks see it: this process's variables under the gang's.
 Environment environment_of(const Gang& gang) {
   Environment all = host::read_process_environment();
@@ -40,6 +43,12 @@ std::vector<int> positions_of_ranks(const Topology& topology, int ranks) {
   }
   std::sort(positions.begin(), positions.end());
   return positions;
+}
+
+std::size_t largest_checked(const TuneRequest& request) {
+  std::size_t most = request.sizes.back();
+  for (const std::size_t bytes : request.prefill_sizes) most = std::max(most, bytes);
+  return most;
 }
 
 double mean_speedup(const RuleSet& rules, const std::vector<MeasuredSize>& sizes) {
@@ -72,6 +81,21 @@ std::vector<Contender> contenders(SweptEnvironment& base, SweptEnvironment& swep
   return both;
 }
 
+Estimate ratio_to_stock(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes,
+                        const TimingOptions& timing) {
+  Contest contest(bytes, timing, contenders(base, swept, bytes));
+  contest.prepare();
+  contest.run(never_worse_limit, std::chrono::steady_clock::now());
+  const Contender& mine = contest.contenders()[1];
+  const auto ratio = mine.ratio();
+  contest.finish();
+  if (!mine.verification.fault.empty())
+    throw std::runtime_error(mine.candidate.name + " at " + show_size(bytes) + ": " +
+                             mine.verification.fault);
+  if (!ratio) throw std::runtime_error("its choice could not be timed at " + show_size(bytes));
+  return *ratio;
+}
+
 AgainstStock hold_against_stock(SweptEnvironment& base, SweptEnvironment& swept,
                                 const TuneRequest& request) {
   TimingOptions timing;
@@ -79,18 +103,16 @@ AgainstStock hold_against_stock(SweptEnvironment& base, SweptEnvironment& swept,
   timing.seed = request.seed;
   AgainstStock result;
   std::vector<double> ratios;
-  for (const std::size_t bytes : request.sizes) {
-    Contest contest(bytes, timing, contenders(base, swept, bytes));
-    contest.prepare();
-    contest.run(never_worse_limit, std::chrono::steady_clock::now());
-    const auto ratio = contest.contenders()[1].ratio();
-    contest.finish();
-    if (!ratio) throw std::runtime_error("its choice could not be timed at " + show_size(bytes));
-    ratios.push_back(ratio->median);
-    if (judge(*ratio, never_worse_limit) != Verdict::worse) continue;
-    result.slower += (result.slower.empty() ? "" : ", ") + show_size(bytes);
-  }
+  const auto hold = [&](std::size_t bytes) {
+    const Estimate ratio = ratio_to_stock(base, swept, bytes, timing);
+    if (judge(ratio, never_worse_limit) == Verdict::worse)
+      result.slower += (result.slower.empty() ? "" : ", ") + show_size(bytes);
+    return ratio.median;
+  };
+  for (const std::size_t bytes : request.sizes) ratios.push_back(hold(bytes));
   result.speedup = geometric_mean(ratios);
+  timing.calls = prefill_calls;
+  for (const std::size_t bytes : request.prefill_sizes) static_cast<void>(hold(bytes));
   return result;
 }
 
@@ -126,7 +148,7 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
   for (const auto& [name, value] : variables) all.insert_or_assign(name, value);
   const std::string label = variables.empty() ? "tune" : "tune with " + to_string(variables);
   SweptEnvironment swept;
-  swept.gang = open_gang(machine, ranks, {label, all, type, request.sizes.back(), false});
+  swept.gang = open_gang(machine, ranks, {label, all, type, largest_checked(request), false});
   const auto survey = survey_choices(*swept.gang, machine, request.sizes.back());
   std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %s\n", to_string(machine.nccl).c_str(),
               machine.ranks, machine.gpus, survey.communicator.channels,

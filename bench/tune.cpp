@@ -36,6 +36,7 @@ struct Options {
   int soak_calls = 0;
   std::string layers = "both";
   EnvironmentOptions environments;
+  SizeOptions prefill{.bytes = {"16M", "64M"}};
   std::string output = "lanewise-profile.json";
   bool is_forced = false;
 };
@@ -139,6 +140,9 @@ void tune(const Options& options) {
   request.sizes = choose_sizes(options.sizes);
   // Ranks that somebody else has started cannot be had in another environment.
   const bool has_both = options.layers == "both" && machine.kind != RankKind::joined;
+  SizeOptions prefill = options.prefill;
+  prefill.type = options.sizes.type;
+  if (has_both) request.prefill_sizes = choose_sizes(prefill);
   request.budget_s = options.budget_s * (has_both ? sweep_share : 1.0);
   request.soak_calls = options.soak_calls;
   const auto screen = plan_screening(options, request);
@@ -187,6 +191,11 @@ void add_tune(CLI::App& app) {
       ->check(CLI::IsMember({"both", "choice"}))
       ->capture_default_str();
   add_environment_options(*command, options->environments);
+  command
+      ->add_option("--prefill", options->prefill.bytes,
+                   "Larger sizes at which an environment must not be slower than stock either")
+      ->delimiter(',')
+      ->capture_default_str();
   command->add_option("-o,--output", options->output, "The profile")->capture_default_str();
   command->add_flag("--force", options->is_forced, "Write it in spite of noise and other users");
   command->callback([options] { tune(*options); });

@@ -15,6 +15,9 @@ namespace lanewise::bench {
 
 struct TuneRequest {
   std::vector<std::size_t> sizes;  // ascending
+  // Held against stock in an environment before it is anybody's best: it is a server's for all that
+  // it sends, and no rule is about prefill.
+  std::vector<std::size_t> prefill_sizes;
   double budget_s = 60;
   // Of the model's order: the eight best and the best of each kind hold the winner in all of
   // data/allreduce_h200x2.csv.

@@ -81,7 +81,7 @@ bench_test(SaysBeforeMeasuringThatAResultHasNoPlace STATUS 2 MATCH "/nowhere/r.j
 # Budgets that never run out, also on a loaded machine: what is looked for ends the search.
 set(small_search environments --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 600)
 bench_test(FindsTheFasterEnvironment STATUS 0
-  MATCH "12.0 MiB  NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16.*fastest: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
+  MATCH "12.0 MiB  NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16.*fastest: NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
 bench_test(LeavesAnEnvironmentThatTakesTooMuchMemory STATUS 0
   MATCH "12.0 MiB  .*NCCL_MIN_NCHANNELS=16.*fastest: .*NCCL_MIN_NCHANNELS=8"
   COMMAND ${small_search} --memory 8M)
@@ -105,12 +105,16 @@ bench_test(RefusesAnEnvironmentThatIsNone STATUS 2 MATCH "\"SYS\" is no NAME=VAL
 bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of memory"
   COMMAND ${small_search} --memory lots)
 
-set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 600)
+set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 600)
 bench_test(TunesBothLayers STATUS 0
-  MATCH "best: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
+  MATCH "best: NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
   COMMAND ${small_tune} -o both.json && cat both.json)
+bench_test(TuneLeavesAnEnvironmentThatIsSlowerAtPrefill STATUS 0
+  MATCH "slower than stock at 1 MiB, so it is not the best.*best: stock's environment"
+  ENVIRONMENT FAKE_NCCL_NEEDS_BUFFERS=1
+  COMMAND ${small_tune} --environment NCCL_MIN_NCHANNELS=16,NCCL_BUFFSIZE=1048576 -o prefill.json)
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
-  MATCH "best: NCCL_LL128_BUFFSIZE=614400 NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
+  MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
   COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
 
 # As mpirun starts ranks: each has its number in the environment, and none has started another.

@@ -43,6 +43,14 @@ bool was_screened(const EnvironmentSearch& search, const Environment& variables)
                      [&](const Screening& done) { return done.variables == variables; });
 }
 
+// As the search asks for so many channels.
+Environment with_channels(const std::string& channels) {
+  for (const auto& axis : setting_axes({}, "", Ll128Buffers::needed))
+    for (const auto& value : axis.values)
+      if (value_of(value, "NCCL_MIN_NCHANNELS") == channels) return value;
+  return {};
+}
+
 TEST(EnvironmentSearch, ScreensTheUsersOwnEnvironmentFirst) {
   const auto search = run(measure, {{"NCCL_P2P_DISABLE", "1"}});
 
@@ -62,7 +70,7 @@ TEST(EnvironmentSearch, FindsTheFastest) {
   const auto found = run(measure).worthwhile();
 
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].variables, (Environment{{"NCCL_MIN_NCHANNELS", "32"}}));
+  EXPECT_EQ(found[0].variables, with_channels("32"));
   EXPECT_EQ(found[1].variables, Environment{});
 }
 
@@ -85,11 +93,24 @@ TEST(EnvironmentSearch, CutsBuffersThatNothingUses) {
     return Environment{};
   };
 
-  EXPECT_EQ(channels({}, Ll128Buffers::idle),
-            (Environment{{"NCCL_LL128_BUFFSIZE", "614400"}, {"NCCL_MIN_NCHANNELS", "8"}}));
-  EXPECT_EQ(channels({}, Ll128Buffers::needed), (Environment{{"NCCL_MIN_NCHANNELS", "8"}}));
-  EXPECT_EQ(channels({{"NCCL_LL128_BUFFSIZE", "1048576"}}, Ll128Buffers::idle),
+  EXPECT_EQ(channels({}, Ll128Buffers::idle), (Environment{{"NCCL_BUFFSIZE", "2097152"},
+                                                           {"NCCL_LL128_BUFFSIZE", "307200"},
+                                                           {"NCCL_MIN_NCHANNELS", "8"}}));
+  EXPECT_EQ(channels({}, Ll128Buffers::needed),
+            (Environment{{"NCCL_BUFFSIZE", "2097152"}, {"NCCL_MIN_NCHANNELS", "8"}}));
+  EXPECT_EQ(channels({{"NCCL_LL128_BUFFSIZE", "1048576"}, {"NCCL_BUFFSIZE", "4194304"}},
+                     Ll128Buffers::idle),
             (Environment{{"NCCL_MIN_NCHANNELS", "8"}}));
+}
+
+TEST(EnvironmentSearch, MoreChannelsShareStocksBuffers) {
+  for (const auto& axis : setting_axes({}, "", Ll128Buffers::needed)) {
+    if (axis.name != "channels") continue;
+    for (const auto& value : axis.values)
+      EXPECT_EQ(std::stoll(value_of(value, "NCCL_MIN_NCHANNELS")) *
+                    std::stoll(value_of(value, "NCCL_BUFFSIZE")),
+                16 * mebibyte);
+  }
 }
 
 TEST(EnvironmentSearch, BuildsOneSettingOnTheOther) {
@@ -99,8 +120,9 @@ TEST(EnvironmentSearch, BuildsOneSettingOnTheOther) {
     return screening;
   });
 
-  EXPECT_EQ(search.worthwhile().front().variables,
-            (Environment{{"NCCL_MIN_NCHANNELS", "32"}, {"NCCL_P2P_LEVEL", "SYS"}}));
+  auto with_level = with_channels("32");
+  with_level.emplace("NCCL_P2P_LEVEL", "SYS");
+  EXPECT_EQ(search.worthwhile().front().variables, with_level);
 }
 
 TEST(EnvironmentSearch, DoesNotTakeNoiseForAStep) {
@@ -119,21 +141,21 @@ TEST(EnvironmentSearch, TakesTheSmallerOfTwoThatAreAlike) {
     return screening;
   });
 
-  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
+  EXPECT_EQ(search.worthwhile().front().variables, with_channels("16"));
 }
 
 TEST(EnvironmentSearch, StaysWithinTheMemoryLimit) {
   const auto search = run(measure, {}, 32 * mebibyte);
 
-  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
-  EXPECT_TRUE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "32"}}));
+  EXPECT_EQ(search.worthwhile().front().variables, with_channels("16"));
+  EXPECT_TRUE(was_screened(search, with_channels("32")));
 }
 
 TEST(EnvironmentSearch, DoesNotTryMoreOfWhatWasTooLarge) {
   const auto search = run(measure, {}, 8 * mebibyte);
 
-  EXPECT_TRUE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "8"}}));
-  EXPECT_FALSE(was_screened(search, {{"NCCL_MIN_NCHANNELS", "16"}}));
+  EXPECT_TRUE(was_screened(search, with_channels("8")));
+  EXPECT_FALSE(was_screened(search, with_channels("16")));
 }
 
 TEST(EnvironmentSearch, RecordsAHangAndNeverBuildsOnIt) {
@@ -143,10 +165,9 @@ TEST(EnvironmentSearch, RecordsAHangAndNeverBuildsOnIt) {
     return screening;
   });
 
-  EXPECT_EQ(search.worthwhile().front().variables, (Environment{{"NCCL_MIN_NCHANNELS", "16"}}));
+  EXPECT_EQ(search.worthwhile().front().variables, with_channels("16"));
   ASSERT_EQ(search.unsafe_settings().size(), 1U);
-  EXPECT_EQ(search.unsafe_settings()[0],
-            (UnsafeSetting{{{"NCCL_MIN_NCHANNELS", "32"}}, "no answer in 10 s"}));
+  EXPECT_EQ(search.unsafe_settings()[0], (UnsafeSetting{with_channels("32"), "no answer in 10 s"}));
 }
 
 TEST(EnvironmentSearch, RecordsAWrongSumHoweverFast) {

@@ -28,9 +28,9 @@ struct SettingAxis {
 enum class Ll128Buffers : std::uint8_t { needed, idle };
 
 // Transport, channels, threads and buffers. `graph_file`: an NCCL_GRAPH_FILE to try first; empty:
-// none. Axes of which `own` (what the user has set) has any variable are left out. Channels come
-// with idle buffers cut to an eighth: on two H200s, 8 ranks over host memory, 16 channels then take
-// 238 instead of 334 MiB a rank (bench/RESULTS.md).
+// none. Axes of which `own` (what the user has set) has any variable are left out. Channels share
+// stock's buffers, and idle ones are cut to a sixteenth: on two H200s, 8 ranks over host memory, 16
+// channels then take 142 instead of 334 MiB a rank and are faster above 4 MiB (bench/RESULTS.md).
 [[nodiscard]] std::vector<SettingAxis> setting_axes(const Environment& own,
                                                     const std::string& graph_file,
                                                     Ll128Buffers ll128);

@@ -4,6 +4,7 @@
 #include "lanewise/environment_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "lanewise/environment_plan.hpp"
@@ -17,11 +18,29 @@ constexpr double least_step = gain_limit;
 // Values of one kind come with growing memory: the larger one has to earn it.
 constexpr double least_improvement = 1.01;
 
-// NCCL's own is 640 threads x 8 steps x 120 words of 8 bytes: 4915200.
-struct {
-  const char* name = "NCCL_LL128_BUFFSIZE";
-  const char* eighth = "614400";
-} constexpr ll128_size;
+// Stock's four channels have 4 MiB each for Simple. More channels share these 16 MiB: with 4 MiB
+// each, 16 channels over host memory are 0.965 of stock at 16 MiB, with 1 MiB 1.34.
+struct ChannelStep {
+  const char* channels;
+  const char* simple_bytes;
+};
+constexpr std::array channel_steps = {ChannelStep{"8", "2097152"}, ChannelStep{"16", "1048576"},
+                                      ChannelStep{"32", "524288"}};
+// NCCL's own is 640 threads x 8 steps x 120 words of 8 bytes, 4915200; this is a sixteenth.
+constexpr const char* idle_ll128_bytes = "307200";
+
+// What the user has set stays.
+SettingAxis channel_axis(const Environment& own, Ll128Buffers ll128) {
+  SettingAxis axis{"channels", {}};
+  for (const ChannelStep& step : channel_steps) {
+    Environment value = {{"NCCL_MIN_NCHANNELS", step.channels}};
+    if (!own.contains("NCCL_BUFFSIZE")) value.emplace("NCCL_BUFFSIZE", step.simple_bytes);
+    if (ll128 == Ll128Buffers::idle && !own.contains("NCCL_LL128_BUFFSIZE"))
+      value.emplace("NCCL_LL128_BUFFSIZE", idle_ll128_bytes);
+    axis.values.push_back(value);
+  }
+  return axis;
+}
 
 Environment join(Environment base, const Environment& value) {
   for (const auto& [name, text] : value) base.insert_or_assign(name, text);
@@ -46,12 +65,7 @@ std::vector<SettingAxis> setting_axes(const Environment& own, const std::string&
   std::vector<SettingAxis> axes;
   if (!graph_file.empty()) axes.push_back({"graph", {{{"NCCL_GRAPH_FILE", graph_file}}}});
   axes.push_back({"transport", {{{"NCCL_P2P_LEVEL", "SYS"}}, {{"NCCL_P2P_DISABLE", "1"}}}});
-  axes.push_back({"channels",
-                  {{{"NCCL_MIN_NCHANNELS", "8"}},
-                   {{"NCCL_MIN_NCHANNELS", "16"}},
-                   {{"NCCL_MIN_NCHANNELS", "32"}}}});
-  if (ll128 == Ll128Buffers::idle && !own.contains(ll128_size.name))
-    for (auto& value : axes.back().values) value.emplace(ll128_size.name, ll128_size.eighth);
+  axes.push_back(channel_axis(own, ll128));
   // In bytes a thread for tree and ring, each LL, LL128, Simple. Stock's ring LL is 8 times the
   // ranks; fewer bytes a thread keep more threads, so fewer waves.
   axes.push_back({"threads",
