@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <new>
 
 #include "translate.hpp"
 
@@ -28,9 +28,10 @@ bool prepare_thread() noexcept {
   // More than a thread's own storage and all of an init take: hwloc, too, ends the process where it
   // finds no memory to begin with.
   constexpr std::size_t probe_bytes = std::size_t{4} << 20;
-  void* volatile probe = ::operator new(probe_bytes, std::nothrow);
+  // Not new: libstdc++'s throws and catches inside, also the one that returns null.
+  void* volatile probe = std::malloc(probe_bytes);
   if (probe == nullptr) return false;
-  ::operator delete(probe);
+  std::free(probe);
   return std::uncaught_exceptions() >= 0;  // touches that storage
 }
 

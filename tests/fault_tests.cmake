@@ -141,6 +141,9 @@ target_link_libraries(plays_limits PRIVATE lanewise_flags Threads::Threads ${CMA
 set_target_properties(plays_limits PROPERTIES ENABLE_EXPORTS ON)
 add_dependencies(plays_limits nccl-tuner-lanewise)
 
+add_executable(plays_starts plays_starts.c tuner_player.c)
+target_link_libraries(plays_starts PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+
 function(limits_test name scenario)
   add_test(NAME Limits.${name} COMMAND plays_limits ${lanewise_plugin} ${scenario})
   set_tests_properties(Limits.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS faults
@@ -150,8 +153,9 @@ endfunction()
 limits_test(SixtyFourCommunicatorsAtOnce sixty_four_at_once LANEWISE_AGREE_MS=60000)
 limits_test(TenThousandCommunicatorsLeaveNothing ten_thousand)
 # Not with hwloc, which asserts that it gets its first memory.
-limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=20
+limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=500
   LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
+limits_test(InitTakesNoMemoryWhereThereIsNone without_any_memory)
 limits_test(DecidesWithoutSystemCalls without_system_calls)
 
 # A decision's cost, where the compiler optimises and no sanitizer counts along.

@@ -10,15 +10,11 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tuner_player.h"
@@ -30,13 +26,17 @@ enum { is_sanitized = 1 };
 enum { is_sanitized = 0 };
 
 /* The plugin finds these before libc's: the allocation of this thread that comes next but
- * `until_failure` fails, once. */
+ * `until_failure` fails, once, or all after it, too. */
 static _Thread_local long until_failure = -1;
+static _Thread_local int is_lasting;
 extern void* __libc_malloc(size_t bytes);
 extern void* __libc_calloc(size_t count, size_t bytes);
 extern void* __libc_realloc(void* memory, size_t bytes);
 
-static int is_failing(void) { return until_failure >= 0 && until_failure-- == 0; }
+static int is_failing(void) {
+  if (is_lasting && until_failure == 0) return 1;
+  return until_failure >= 0 && until_failure-- == 0;
+}
 
 static void* out_of_memory(void) {
   errno = ENOMEM;
@@ -102,55 +102,6 @@ static void play_sixty_four_at_once(void) {
     }
 }
 
-typedef struct {
-  atomic_int ready, is_started;
-  double wall_ms[64], cpu_ms[64];
-} inits_t;
-
-static double clock_ms(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static void time_first_init(inits_t* inits, int process) {
-  void* handle;
-  tuner = open_plugin(&handle);
-  atomic_fetch_add(&inits->ready, 1);
-  while (!inits->is_started) usleep(100);
-  const double wall_ms = clock_ms(CLOCK_MONOTONIC), cpu_ms = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
-  void* context = NULL;
-  const uint64_t communicator = ((uint64_t)getppid() << 32) + (uint64_t)process / 8;
-  check(tuner->init(&context, communicator, 8, 1, NULL, NULL, NULL) == 0, "init succeeds");
-  inits->wall_ms[process] = clock_ms(CLOCK_MONOTONIC) - wall_ms;
-  inits->cpu_ms[process] = clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms;
-  check(tuner->finalize(context) == 0, "finalize succeeds");
-  _exit(0);
-}
-
-static int compare_ms(const void* a, const void* b) {
-  const double left = *(const double*)a, right = *(const double*)b;
-  return (left > right) - (left < right);
-}
-
-/* By hand: what 64 processes that start together take, eight communicators of eight ranks. */
-static void play_sixty_four_processes(void) {
-  enum { processes = 64 };
-  inits_t* inits =
-      mmap(NULL, sizeof *inits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  check(inits != MAP_FAILED, "memory can be shared");
-  for (int i = 0; i < processes; ++i)
-    if (fork() == 0) time_first_init(inits, i);
-  while (inits->ready < processes) usleep(1000);
-  inits->is_started = 1;
-  while (wait(NULL) > 0) continue;
-  qsort(inits->wall_ms, processes, sizeof(double), compare_ms);
-  qsort(inits->cpu_ms, processes, sizeof(double), compare_ms);
-  printf("init of %d processes at once: median %.1f ms, worst %.1f; processor time %.2f ms each\n",
-         processes, inits->wall_ms[processes / 2], inits->wall_ms[processes - 1],
-         inits->cpu_ms[processes / 2]);
-}
-
 static long count_files(const char* folder, const char* part) {
   DIR* entries = opendir(folder);
   check(entries != NULL, "the folder opens");
@@ -187,16 +138,18 @@ static void play_ten_thousand(void) {
   check(is_sanitized || resident_pages() - pages < 64, "memory does not grow");
 }
 
-/* One allocation after the other fails in the init of one of two ranks. */
+/* One allocation after the other fails in the init of one of two ranks. Who comes first is chance,
+ * and with it which allocation is the one that matters: play it several times. */
 static void play_without_memory(void) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  static uint64_t last_id;
   long failing = 0;
   for (long untouched = 0; untouched < 3; ++failing) {
     void* handle;
     tuner = open_plugin(&handle);
     pthread_barrier_t inside;
     pthread_barrier_init(&inside, NULL, 2);
-    rank_t other = {((uint64_t)getpid() << 32) + (uint64_t)failing, 2, &inside, 0};
+    rank_t other = {((uint64_t)getpid() << 32) + ++last_id, 2, &inside, 0};
     pthread_t thread;
     check(pthread_create(&thread, NULL, play_rank, &other) == 0, "a rank starts");
     void* context = NULL;
@@ -217,6 +170,22 @@ static void play_without_memory(void) {
   }
   printf("%ld allocations failed in turn\n", failing - 3);
 #endif
+}
+
+/* A thread of its own has no storage yet: the C library ends the process where it finds no memory
+ * for that, as when something is thrown. */
+static void* play_without_any_memory(void* argument) {
+  (void)argument;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  void* context = &context;
+  until_failure = 0, is_lasting = 1;
+  const int result = tuner->init(&context, 7, 2, 1, take_line, NULL, NULL);
+  is_lasting = 0, until_failure = -1;
+  check(result == 0 && context == NULL, "init succeeds without a context");
+  check(!is_applied(context), "nothing is written");
+  check(warn_lines == 1 && strstr(last_line, "there is no memory") != NULL, "a warning says why");
+#endif
+  return NULL;
 }
 
 static void forbid_system_calls(void) {
@@ -265,17 +234,20 @@ int main(int argc, char** argv) {
                    {"without_system_calls", play_without_system_calls}};
   if (argc != 3) return 2;
   plugin_path = argv[1];
-  if (strcmp(argv[2], "sixty_four_processes") == 0) {
-    play_sixty_four_processes();
-    return 0;
-  }
   if (strcmp(argv[2], "without_memory") == 0) {
     if (is_sanitized) return exit_skipped;
-    play_without_memory();
+    for (int round = 0; round < 4; ++round) play_without_memory();
     return 0;
   }
   void* handle;
   tuner = open_plugin(&handle);
+  if (strcmp(argv[2], "without_any_memory") == 0) {
+    pthread_t thread;
+    if (is_sanitized) return exit_skipped;
+    check(pthread_create(&thread, NULL, play_without_any_memory, NULL) == 0, "a thread starts");
+    pthread_join(thread, NULL);
+    return 0;
+  }
   if (strncmp(argv[2], "decides_", 8) == 0) {
     play_decisions(atol(argv[2] + 8));
     close_plugin(handle);
