@@ -94,7 +94,8 @@ TEST_F(AgreementSegment, ReplacesAnotherReleasesSegmentThatLooksOpen) {
   SegmentHeader header{};
   header.magic = 1;
   header.communicator = request(0, 2).communicator;
-  header.deadline_ns = UINT64_MAX;
+  constexpr std::uint64_t hour_ns = 3'600'000'000'000;
+  header.deadline_ns = monotonic_ns() + hour_ns;
   header.ranks = 2;
   header.word = AgreementWord{AgreementVerdict::pending, 1, 0}.bits();
   std::string segment(64 + 2 * 64, '\0');

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
+
+#include "lanewise/error.hpp"
 
 namespace lanewise::plugin {
 namespace {
@@ -26,6 +29,14 @@ std::uint64_t digest_after(const std::function<void(Inputs&)>& change,
   Inputs inputs = inputs_of_eight();
   change(inputs);
   return digest_of(inputs, mode);
+}
+
+TEST(Consent, IsRefusedToMoreRanksThanTheWordCounts) {
+  using namespace std::chrono_literals;
+  Consent consent({.ranks = std::size_t{1} << 14, .nodes = 1, .communicator = 0x1d});
+
+  EXPECT_TRUE(consent.is_possible());
+  EXPECT_THROW((void)consent.gather(1ms, 7), Error);
 }
 
 TEST(ConsentDigest, DiffersWithModeReleaseEnvironmentAndProfile) {

@@ -103,6 +103,23 @@ TEST_F(LiveCountersTest, LeaveNoFileWhereNothingWasCounted) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST_F(LiveCountersTest, ReplaceTheFileOfAnEarlierProcessOfTheSameNumber) {
+  open()->record(by_profile);
+  const auto path = only_process().path;
+  {
+    constexpr std::streamoff process_offset = 12;  // the start, in the process's word
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(process_offset);
+    file.write("\1\2\3\4", 4);
+  }
+  EXPECT_EQ(only_process().liveness, Liveness::dead);
+
+  const auto counters = open();
+
+  EXPECT_EQ(only_process().liveness, Liveness::alive);
+  EXPECT_TRUE(only_process().communicators.front().sizes.empty());
+}
+
 TEST_F(LiveCountersTest, TakeARecordAgainThatCountedNothing) {
   for (int i = 0; i < 1000; ++i) ASSERT_NE(open(), nullptr);
   const auto last = open(77);

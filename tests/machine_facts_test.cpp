@@ -44,6 +44,16 @@ TEST(MachineFacts, ExcludesNvlinkByModelAndNeverClaimsIt) {
   EXPECT_EQ(facts_of(machine_of({h200, h200})).nvlink, NvlinkKnowledge::unknown);
 }
 
+TEST(MachineFacts, TellsSwitchesThatCollapseFromSoundOnes) {
+  Topology topology = machine_of({rtx_pro_6000, rtx_pro_6000, rtx_pro_6000, rtx_pro_6000});
+  topology.bridges = {{.vendor = 0x1000, .device = 0xc030}, {.vendor = 0x1000, .device = 0xc030}};
+  for (std::size_t gpu = 0; gpu < 4; ++gpu) topology.gpus[gpu].bridge = gpu / 2;
+  EXPECT_EQ(facts_of(topology, 4).switches, SwitchKnowledge::collapsing);
+
+  topology.bridges[0].device = topology.bridges[1].device = 0xc010;
+  EXPECT_EQ(facts_of(topology, 4).switches, SwitchKnowledge::sound);
+}
+
 TEST(MachineFacts, SaysThatModelsDifferOnlyWhereEveryGpuTakesPart) {
   const Topology mixed = machine_of({rtx_pro_6000, rtx_4090});
 

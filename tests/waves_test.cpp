@@ -75,6 +75,15 @@ TEST(Waves, UserLimitsMoveThreadsAndThresholds) {
   EXPECT_EQ(launch_of(ring_ll, 14336, communicator), (Launch{512, 4, 512, 1}));
 }
 
+TEST(NcclLimits, CtasLimitAsChannelsDo) {
+  NcclLimits limits;
+  limits.max_ctas = 1;
+  EXPECT_EQ(channels_of_communicator(2, limits, {2, 30, 7}), 1);
+
+  limits.min_ctas = 8;
+  EXPECT_EQ(channels_of_communicator(2, limits, {2, 30, 7}), 8);
+}
+
 TEST(NcclLimits, MinimumBeatsMaximum) {
   NcclLimits limits;
   limits.max_channels = 2;
