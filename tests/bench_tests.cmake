@@ -50,6 +50,14 @@ bench_test(NamesARankThatDies STATUS 1 MATCH "rank 1 .timing [a-z-]* at 14336 by
   COMMAND ${small_compare} --plant kill:1)
 bench_test(ChecksThatNothingIsSlower STATUS 4 MATCH "slower than stock: ring/simple/1 at 14 KiB"
   COMMAND ${small_compare} --arm stock --arm ring/simple/1 --check never-worse)
+bench_test(LooksAgainInFreshCommunicatorsBeforeItSaysSlower STATUS 0
+  MATCH "14 KiB .* noop 0\\.8[0-9]*\n1 looked slower than stock: again.*14 KiB .* (0\\.99|1\\.0)"
+  ENVIRONMENT "rm -f slow1 && FAKE_NCCL_SLOW=3,slow1"
+  COMMAND ${small_compare} --arm stock --arm noop --check never-worse)
+bench_test(SaysSlowerWhereFreshCommunicatorsAreToo STATUS 4
+  MATCH "1 looked slower than stock: again.*slower than stock: noop at 14 KiB"
+  ENVIRONMENT "rm -f slow2 && FAKE_NCCL_SLOW=6,slow2"
+  COMMAND ${small_compare} --arm stock --arm noop --check never-worse)
 bench_test(SaysThatThereIsNoGpu STATUS 2 MATCH "no GPU is visible" ENVIRONMENT LANEWISE_FAKE_GPUS=0
   COMMAND ${small_compare})
 bench_test(WantsThreadsForMoreRanksThanGpus STATUS 2 MATCH "8 ranks on 2 GPUs need --threads"
