@@ -25,8 +25,8 @@ constexpr int most_push_blocks = 64;
 constexpr int most_relay_blocks = 16;
 constexpr int poison = 0xa5;
 
-constexpr std::size_t flags_bytes = most_relay_blocks * flag_stride * sizeof(std::uint64_t);
-constexpr std::size_t ring_bytes = most_relay_blocks * ring_slots * slot_vectors * sizeof(Vector);
+constexpr std::size_t flags_bytes = sizeof(std::uint64_t) * most_relay_blocks * flag_stride;
+constexpr std::size_t ring_bytes = sizeof(Vector) * most_relay_blocks * ring_slots * slot_vectors;
 
 Vector* as_vectors(const DeviceBuffer& buffer) { return reinterpret_cast<Vector*>(buffer.data()); }
 

@@ -157,11 +157,9 @@ Reading measure_latency(const Flow& flow, Method method, std::chrono::nanosecond
 
 Reading measure_store(const Flow& flow, Method method, std::chrono::nanoseconds wait) {
   Court court(flow, method);
-  const Reading checked =
-      time_rounds(court, {0, checked_rounds, ping_threads, PayloadCheck::on}, wait);
+  Reading checked = time_rounds(court, {0, checked_rounds, ping_threads, PayloadCheck::on}, wait);
   if (checked.error) return checked;
-  const Reading flag =
-      time_rounds(court, {warmup_rounds, timed_rounds, 0, PayloadCheck::off}, wait);
+  Reading flag = time_rounds(court, {warmup_rounds, timed_rounds, 0, PayloadCheck::off}, wait);
   if (flag.error) return flag;
   Reading store =
       time_rounds(court, {warmup_rounds, timed_rounds, ping_threads, PayloadCheck::off}, wait);

@@ -12,7 +12,7 @@ namespace lanewise {
 class Error : public std::runtime_error {
  public:
   // `line` counts from 1; 0 means that the fault has no line.
-  Error(std::string file, int line, std::string cause)
+  Error(std::string file, int line, const std::string& cause)
       : std::runtime_error(file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + cause),
         file_(std::move(file)),
         line_(line) {}

@@ -34,7 +34,8 @@ Topology choose_machine(const ExplainOptions& options, const host::Settings& set
   if (!named.empty()) return host::read_topology(std::filesystem::path(named));
   if (!options.table.empty()) return {};
   Topology here = host::read_topology();
-  return here.gpus.empty() ? host::bundled_topology() : here;
+  if (here.gpus.empty()) return host::bundled_topology();
+  return here;
 }
 
 int ranks_of(const ExplainOptions& options, const ExplainScene& scene) {

@@ -51,7 +51,7 @@ void read_thresholds(const Environment& environment, NcclLimits& limits) {
       char* end = nullptr;
       const auto value = parse_number(rest, &end);
       if (!value) return;
-      if (*value >= 0) threshold = *value;
+      if (*value >= 0) threshold = value;
       rest = end;
     }
   }
