@@ -4,10 +4,11 @@
 #include "environment_screen.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "choice_survey.hpp"
 #include "host/settings.hpp"
@@ -24,12 +25,21 @@ using Clock = std::chrono::steady_clock;
 // A third of a tune's default budget: one setting that hangs must not eat it all.
 constexpr int most_timeout_s = 20;
 
-// Each kind that wins at some size and channel count of data/allreduce_h200x2.csv; beside them
-// Lanewise's own choice. Entries that NCCL does not price drop out.
-constexpr std::array choices = {
-    Choice{Algorithm::tree, Protocol::ll, 4}, Choice{Algorithm::tree, Protocol::ll, 16},
-    Choice{Algorithm::ring, Protocol::ll, 4}, Choice{Algorithm::ring, Protocol::ll, 16},
-    Choice{Algorithm::ring, Protocol::simple, 0}};
+// What stock's environment has over host memory, and best at the smallest sizes screened.
+constexpr int few_channels = 4;
+
+// Each kind that wins at some size and channel count of data/allreduce_h200x2.csv, on few, half and
+// all channels of the communicator; beside them Lanewise's own choice. Entries that NCCL does not
+// price drop out.
+std::vector<Choice> choices_with(int channels) {
+  std::set<int> counts = {std::min(few_channels, channels), channels};
+  if (channels > 2 * few_channels) counts.insert(channels / 2);
+  std::vector<Choice> choices = {{Algorithm::ring, Protocol::simple, 0}};
+  for (const int count : counts)
+    for (const Algorithm algorithm : {Algorithm::tree, Algorithm::ring})
+      choices.push_back({algorithm, Protocol::ll, count});
+  return choices;
+}
 
 // What decode and speculative verify steps call (FIELD.md): the sizes that an environment is for.
 // It is held against stock at every size before it is anybody's best.
@@ -72,7 +82,7 @@ class Screener {
     stock_memory_ = memory_of(*stock_);
   }
 
-  // Known once an environment was screened without a fault.
+  // Of the environment screened last.
   Ll128Buffers ll128_buffers() const { return ll128_; }
 
   // A failure of these ranks is the environment's; one of stock's ranks is everybody's.
@@ -102,25 +112,25 @@ class Screener {
         !options_.plant_in.empty() && holds(screening.variables, options_.plant_in);
     const auto gang =
         open(to_string(screening.variables), variables, is_planted ? options_.ranks.plant : "");
+    const auto survey = survey_choices(*gang, machine_, sizes_.back());
+    ll128_ = buffers_needed(survey);
+    const auto choices = choices_with(survey.communicator.channels);
     std::vector<double> ratios;
     for (const std::size_t bytes : sizes_) {
-      const auto ratio = compare(*gang, bytes, screening);
+      const auto ratio = compare(contenders(*gang, choices), bytes, screening);
       if (!screening.fault.empty()) return;
       ratios.push_back(ratio);
     }
     screening.speedup = geometric_mean(ratios);
     screening.memory_bytes = memory_of(*gang) - stock_memory_;
-    if (!has_survey_) read_prices(*gang);
     gang->kill();
   }
 
-  void read_prices(Gang& gang) {
-    const auto entries = survey_choices(gang, machine_, sizes_.back()).entries;
-    const bool has_ll128 = std::any_of(entries.begin(), entries.end(), [](const Choice& entry) {
-      return entry.protocol == Protocol::ll128;
-    });
-    ll128_ = has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
-    has_survey_ = true;
+  static Ll128Buffers buffers_needed(const ChoiceSurvey& survey) {
+    const bool has_ll128 =
+        std::any_of(survey.entries.begin(), survey.entries.end(),
+                    [](const Choice& entry) { return entry.protocol == Protocol::ll128; });
+    return has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
   }
 
   Contender stock_contender() const {
@@ -128,8 +138,8 @@ class Screener {
   }
 
   // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
-  double compare(Gang& gang, std::size_t bytes, Screening& screening) {
-    Contest contest(bytes, options_.timing, contenders(gang));
+  double compare(std::vector<Contender> contenders, std::size_t bytes, Screening& screening) {
+    Contest contest(bytes, options_.timing, std::move(contenders));
     contest.prepare();
     double best = 0;
     if (find_fault(contest, screening.fault)) {
@@ -144,7 +154,7 @@ class Screener {
     return best;
   }
 
-  std::vector<Contender> contenders(Gang& gang) const {
+  std::vector<Contender> contenders(Gang& gang, const std::vector<Choice>& choices) const {
     std::vector<Contender> all = {stock_contender()};
     all.emplace_back();
     all.back().gang = &gang;
@@ -177,7 +187,6 @@ class Screener {
   std::vector<std::size_t> sizes_;
   std::unique_ptr<Gang> stock_;
   long long stock_memory_ = 0;
-  bool has_survey_ = false;
   Ll128Buffers ll128_ = Ll128Buffers::needed;
 };
 

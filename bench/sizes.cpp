@@ -41,13 +41,16 @@ void add_range(const SizeOptions& options, std::set<std::size_t>& sizes) {
 void add_seen(const std::string& path, std::size_t element, std::set<std::size_t>& sizes) {
   const auto text = host::read_text_file(path);
   const host::JsonValue root = host::parse_json(text, path);
+  std::set<std::size_t> seen;
   for (const host::JsonField& size :
        host::JsonField(path, "statistics", root).at("sizes").items()) {
     const auto bytes =
         static_cast<std::size_t>(size.at("bytes").whole(0, std::numeric_limits<long long>::max()));
     // Empty calls, ones too large to be small, and those of another type's elements are no sizes.
-    if (bytes > 0 && bytes <= largest && bytes % element == 0) sizes.insert(bytes);
+    if (bytes > 0 && bytes <= largest && bytes % element == 0) seen.insert(bytes);
   }
+  if (seen.empty()) throw Error(path + ": expected at least one size that a process has called");
+  sizes.merge(seen);
 }
 
 void add_shape(const SizeOptions& options, long hidden, std::set<std::size_t>& sizes) {

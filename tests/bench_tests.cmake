@@ -65,6 +65,9 @@ bench_test(WantsThreadsForMoreRanksThanGpus STATUS 2 MATCH "8 ranks on 2 GPUs ne
 bench_test(WantsANewNcclForMoreRanksThanGpus STATUS 2 MATCH "need NCCL 2.30.3 or newer, this is 2.28.9"
   ENVIRONMENT LANEWISE_FAKE_NCCL=22809 COMMAND ${small_compare} --ranks 8 --threads)
 bench_test(RefusesAnUnknownArm STATUS 2 MATCH "unknown arm .fastest" COMMAND ${small_compare} --arm fastest)
+bench_test(RefusesStatisticsWithoutACall STATUS 2 MATCH "empty.json: expected at least one size"
+  ENVIRONMENT "echo '{\"schema_version\":1,\"sizes\":[],\"processes\":[]}' > empty.json &&"
+  COMMAND ${small_compare} --from-stats empty.json)
 bench_test(RefusesHalfAnElement STATUS 2 MATCH "no whole number of bf16" COMMAND ${small_compare} --bytes 13)
 
 bench_test(TunesAndWritesWhatItMeasured STATUS 0 MATCH "tree/ll/4.*1 rules, geometric mean [12]\\..*\"choice\": \"tree/ll/4\""
@@ -89,7 +92,7 @@ bench_test(SaysBeforeMeasuringThatAResultHasNoPlace STATUS 2 MATCH "/nowhere/r.j
 # Budgets that never run out, also on a loaded machine: what is looked for ends the search.
 set(small_search environments --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --budget 600)
 bench_test(FindsTheFasterEnvironment STATUS 0
-  MATCH "12.0 MiB  NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16.*fastest: NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16" COMMAND ${small_search})
+  MATCH "28.0 MiB  NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32.*fastest: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32" COMMAND ${small_search})
 bench_test(LeavesAnEnvironmentThatTakesTooMuchMemory STATUS 0
   MATCH "12.0 MiB  .*NCCL_MIN_NCHANNELS=16.*fastest: .*NCCL_MIN_NCHANNELS=8"
   COMMAND ${small_search} --memory 8M)
@@ -115,7 +118,7 @@ bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of mem
 
 set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 600)
 bench_test(TunesBothLayers STATUS 0
-  MATCH "best: NCCL_BUFFSIZE=1048576 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=16, measured at 2\\.[0-9]*x stock, 12\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"16\""
+  MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32, measured at 2\\.[0-9]*x stock, 28\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"32\""
   COMMAND ${small_tune} -o both.json && cat both.json)
 bench_test(TuneLeavesAnEnvironmentThatIsSlowerAtPrefill STATUS 0
   MATCH "slower than stock at 1 MiB, so it is not the best.*best: stock's environment"
