@@ -6,10 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 wanted=${1:-.}
-source_tree=$PWD table=$PWD/tests/guards.txt
+table=$PWD/tests/guards.txt
 work=$PWD/build/guards tree=$PWD/build/guards/tree build=$PWD/build/guards/tree/build
 export LANEWISE_DEPS_DIR=${LANEWISE_DEPS_DIR:-$PWD/.deps}
 jobs=$(nproc)
+name='' file='' cut='' put='' tests='' # of the line that split() read last
 
 # Only what differs is copied, so that a second run builds little; what an interrupted run took out
 # comes back.

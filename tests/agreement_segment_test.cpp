@@ -107,6 +107,23 @@ TEST_F(AgreementSegment, ReplacesAnotherReleasesSegmentThatLooksOpen) {
     EXPECT_EQ(outcome.verdict, AgreementVerdict::apply);
 }
 
+TEST_F(AgreementSegment, ChangesTheWordOnlyWhereItIsWhatWasSeen) {
+  ShmBoard one(request(0, 2));
+  ASSERT_TRUE(one.create(7));
+  ASSERT_EQ(one.publish(), BoardAnswer::done);
+  ShmBoard other(request(1, 2));
+  ASSERT_EQ(other.open(), BoardAnswer::done);
+  auto seen_by_one = one.load();
+  auto seen_by_other = other.load();
+  const AgreementWord abstained{AgreementVerdict::timed_out, 1, 0};
+
+  EXPECT_TRUE(one.swap(seen_by_one, abstained));
+  EXPECT_FALSE(other.swap(seen_by_other, {AgreementVerdict::apply, 2, 2}));
+
+  EXPECT_EQ(seen_by_other, abstained);
+  EXPECT_EQ(one.load(), abstained);
+}
+
 TEST_F(AgreementSegment, RemovesANameOnlyWhileItMeansTheSameFile) {
   const std::string path = folder_ + "/name";
   std::ofstream(path) << "first";
