@@ -95,7 +95,8 @@ void tune_base(const Options& options, const MachineState& state, Profile& profi
               rules.rules().size(), base.tuned.speedup, base.outcome.noise * 100,
               base.outcome.rounds);
   std::fflush(stdout);
-  if (rules.rules().empty()) return;
+  // Also a profile that only says where stock stays: the wave model is silent there.
+  if (rules.is_empty()) return;
   profile.environments.push_back(base.tuned);
   profile.best_environment = 0;
 }
@@ -156,10 +157,12 @@ void tune(const Options& options) {
   if (has_both && base.outcome.faults.empty())
     tune_second_layer(options, machine, screen, request, profile, base);
   if (profile.environments.empty()) {
-    std::printf("no gain measured: stock is as good everywhere, no profile is written\n");
+    std::printf("nothing could be measured, no profile is written\n");
   } else {
     host::write_profile(options.output, profile);
     const auto& best = profile.environments[profile.best_environment.value_or(0)];
+    if (best.groups.front().rules.rules().empty())
+      std::printf("no gain measured: the profile keeps NCCL's own choice at these sizes\n");
     std::printf("best: %s, %s: %s\n", to_string(best.variables).c_str(),
                 describe_measurement(best).c_str(), options.output.c_str());
   }

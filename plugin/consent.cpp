@@ -110,6 +110,7 @@ std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
   digest.add(static_cast<std::uint64_t>(inputs.profile->ll128))
       .add(static_cast<std::uint64_t>(inputs.profile->link));
   for (const auto& rule : inputs.profile->rules.rules()) add(digest, rule);
+  for (const auto bytes : inputs.profile->rules.stock_sizes()) digest.add(bytes);
   return digest.value();
 }
 

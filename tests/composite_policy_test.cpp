@@ -54,6 +54,16 @@ TEST(CompositePolicy, AMeasuredRuleComesFirst) {
   EXPECT_EQ(decision->source, Source::profile);
 }
 
+// The model would answer here: see above.
+TEST(CompositePolicy, IsSilentWhereStockWasMeasuredToBeAsGood) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.profile = MeasuredGroup{RuleSet({}, {14336}), {}, LinkKind::pcie};
+
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14352), table.view()));
+}
+
 TEST(CompositePolicy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
   PcieTable table;
   const auto policy = make_policy(eight_ranks());

@@ -50,7 +50,7 @@ Profile make_profile() {
       {.variables = {},
        .speedup = 1.07,
        .memory_bytes = 1 << 20,
-       .groups = {{.ranks = 8, .is_ll128_verified = true, .rules = RuleSet({rule})},
+       .groups = {{.ranks = 8, .is_ll128_verified = true, .rules = RuleSet({rule}, {512, 4096})},
                   {.ranks = 3, .link = LinkKind::nvlink}}});
   profile.machine = "a \"quoted\" \\ name";
   profile.best_environment.reset();
@@ -226,6 +226,12 @@ std::vector<Malformed> broken_rules() {
       {"IntervalInverted", replace("[2.1, 2.25]", "[2.25, 2.1]"), 14, "inside its interval"},
       {"GainNotShown", replace("[2.1, 2.25]", "[1.02, 2.25]"), 14, "above 1.03"},
       {"ChoiceMissing", replace(", \"choice\": \"ring/ll\"", ""), 15, "\"choice\""},
+      {"StockWhereARuleIs",
+       replace("\"ring/ll\"}\n      ]}", "\"ring/ll\"}\n      ], \"stock_stays\": [20000]}"), 16,
+       "a size without a rule"},
+      {"StockAtNoSize",
+       replace("\"ring/ll\"}\n      ]}", "\"ring/ll\"}\n      ], \"stock_stays\": [0]}"), 16,
+       "whole"},
       {"UnknownWordInARule", replace("\"us\": 22.3", "\"ms\": 22.3"), 14, "ms: expected one of"},
       {"GroupTwice",
        replace("      ]}\n", R"(      ]}, {"ranks": 2, "gpus": [0, 1], "ll128_verified": true,

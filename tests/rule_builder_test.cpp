@@ -88,6 +88,24 @@ TEST(RuleBuilder, NeverReachesPastOrAcrossWideGapsOfMeasuredSizes) {
   EXPECT_NE(set.find(16385), nullptr);
 }
 
+TEST(RuleBuilder, KeepsStockWhereNothingWasMeasuredToGain) {
+  auto unsure = measure(131072, ring, 0.9, 1.05);
+  unsure.ratio.high = 1.30;
+  const MeasuredSize unmeasured{.bytes = 262144, .choice = ring};
+  auto level = measure(65536, ring, 0.99, 1.0);
+  level.ratio.high = 1.02;
+  const std::vector<MeasuredSize> sizes = {measure(14336, ring, 1.4, 1.5), level, unsure,
+                                           unmeasured};
+
+  const auto set = build_rules(sizes);
+
+  EXPECT_TRUE(set.keeps_stock(65536));
+  EXPECT_FALSE(set.keeps_stock(14336));
+  EXPECT_FALSE(set.keeps_stock(65520));
+  EXPECT_FALSE(set.keeps_stock(131072));
+  EXPECT_FALSE(set.keeps_stock(262144));
+}
+
 TEST(RuleBuilder, RefusesSizesOutOfOrder) {
   EXPECT_THROW((void)build_rules(std::vector{measure(2, tree, 2, 2), measure(2, tree, 2, 2)}),
                Error);

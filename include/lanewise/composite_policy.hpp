@@ -2,7 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The plugin's policy: a measured rule where there is one, else the wave model, else no answer.
+// The plugin's policy: a measured rule where there is one, no answer where nothing was measured to
+// beat stock, else the wave model's, if it has one.
 // It remembers nothing: the plugin does (plugin/answer_memory.hpp).
 #include <optional>
 

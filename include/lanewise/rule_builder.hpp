@@ -3,7 +3,7 @@
 #pragma once
 
 // From what was measured at each size to rules: only where the gain is beyond doubt, never past a
-// measured size.
+// measured size; and to the sizes where stock is beyond doubt as good.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -31,6 +31,8 @@ inline constexpr std::size_t widest_gap = 2;
 
 // One rule for each run of neighbouring sizes that gain (judge(ratio, gain_limit) is better) with
 // the same choice and lie at most widest_gap apart. Its evidence is the weakest size's of the run.
+// Stock's sizes: those without a gain whose interval ends below what the wave model must promise
+// (WavePolicy::least_gain), so that the model does not speak where it was measured to be wrong.
 // Throws Error where sizes are not ascending.
 [[nodiscard]] RuleSet build_rules(std::span<const MeasuredSize> sizes);
 

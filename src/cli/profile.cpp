@@ -51,6 +51,8 @@ void show_group(const GpuGroup& group) {
   std::printf("  %d ranks on %s%s\n", group.ranks,
               gpus.empty() ? "any GPUs" : ("GPUs " + gpus).c_str(),
               group.is_ll128_verified ? ", LL128 verified" : "");
+  for (const std::size_t bytes : group.rules.stock_sizes())
+    std::printf("    %12s  NCCL's own choice is as good\n", format_bytes(bytes).c_str());
   if (group.rules.rules().empty()) {
     std::printf("    no gain measured: NCCL keeps its own choices\n");
     return;

@@ -31,6 +31,7 @@ std::optional<Decision> CompositePolicy::decide(const Query& query,
       query.ranks != inputs_.ranks || query.pipe_ops < 0)
     return std::nullopt;
   if (const auto rule = measured(query, table)) return rule;
+  if (inputs_.profile && inputs_.profile->rules.keeps_stock(query.bytes)) return std::nullopt;
   return model_.decide(query, table);
 }
 

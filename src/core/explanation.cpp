@@ -51,6 +51,8 @@ std::string reason_of_rule(const Rule* rule) {
 std::string reason_of_silence(const PolicyInputs& inputs, const Query& query,
                               const CostTable& table) {
   if (const auto reason = inert_reason(inputs)) return std::string(*reason);
+  if (inputs.profile && inputs.profile->rules.keeps_stock(query.bytes))
+    return "measured: nothing beats NCCL's choice";
   return std::string(text_of(WavePolicy(inputs).verdict(query, table).reason));
 }
 

@@ -7,12 +7,18 @@
 #include <vector>
 
 #include "lanewise/error.hpp"
+#include "lanewise/wave_policy.hpp"
 
 namespace lanewise {
 namespace {
 
 bool has_gain(const MeasuredSize& size) {
   return size.choice && judge(size.ratio, gain_limit) == Verdict::better;
+}
+
+bool has_no_gain(const MeasuredSize& size) {
+  return size.choice && size.ratio.samples > 0 && !has_gain(size) &&
+         size.ratio.high < WavePolicy::least_gain;
 }
 
 Rule make_rule(const MeasuredSize& size, ByteRange bytes) {
@@ -24,6 +30,7 @@ Rule make_rule(const MeasuredSize& size, ByteRange bytes) {
 
 RuleSet build_rules(std::span<const MeasuredSize> sizes) {
   std::vector<Rule> rules;
+  std::vector<std::size_t> stock_sizes;
   const MeasuredSize* previous = nullptr;  // the last measured size, whatever it showed
   for (const MeasuredSize& size : sizes) {
     if (previous != nullptr && size.bytes <= previous->bytes)
@@ -32,6 +39,7 @@ RuleSet build_rules(std::span<const MeasuredSize> sizes) {
                        *size.choice == *previous->choice &&
                        size.bytes <= previous->bytes * widest_gap;
     previous = &size;
+    if (has_no_gain(size)) stock_sizes.push_back(size.bytes);
     if (!has_gain(size)) continue;
     if (!joins) {
       rules.push_back(make_rule(size, {size.bytes, size.bytes}));
@@ -41,7 +49,7 @@ RuleSet build_rules(std::span<const MeasuredSize> sizes) {
     if (size.ratio.low < rules.back().ci95_low) rules.back() = make_rule(size, bytes);
     rules.back().bytes = bytes;
   }
-  return RuleSet(std::move(rules));
+  return RuleSet(std::move(rules), std::move(stock_sizes));
 }
 
 }  // namespace lanewise

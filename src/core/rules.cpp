@@ -10,7 +10,8 @@
 
 namespace lanewise {
 
-RuleSet::RuleSet(std::vector<Rule> rules) : rules_(std::move(rules)) {
+RuleSet::RuleSet(std::vector<Rule> rules, std::vector<std::size_t> stock_sizes)
+    : rules_(std::move(rules)), stock_sizes_(std::move(stock_sizes)) {
   std::sort(rules_.begin(), rules_.end(),
             [](const Rule& a, const Rule& b) { return a.bytes.low < b.bytes.low; });
   for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -22,6 +23,14 @@ RuleSet::RuleSet(std::vector<Rule> rules) : rules_(std::move(rules)) {
       throw Error("rules overlap at " + std::to_string(bytes.low) +
                   " bytes: expected each size in one rule at most");
   }
+  std::sort(stock_sizes_.begin(), stock_sizes_.end());
+  for (const std::size_t bytes : stock_sizes_)
+    if (find(bytes) != nullptr)
+      throw Error("a rule and stock at " + std::to_string(bytes) + " bytes: expected one of them");
+}
+
+bool RuleSet::keeps_stock(std::size_t bytes) const noexcept {
+  return std::binary_search(stock_sizes_.begin(), stock_sizes_.end(), bytes);
 }
 
 const Rule* RuleSet::find(std::size_t bytes) const noexcept {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,8 @@ Rule read_rule(const JsonField& field, const GpuGroup& group, const NcclRelease&
   return rule;
 }
 
-RuleSet read_rules(const JsonField& list, const GpuGroup& group, const NcclRelease& nccl) {
+RuleSet read_rules(const JsonField& list, const std::optional<JsonField>& stock,
+                   const GpuGroup& group, const NcclRelease& nccl) {
   std::vector<RuleAt> found;
   for (const auto& item : list.items()) found.push_back({read_rule(item, group, nccl), item});
   std::stable_sort(found.begin(), found.end(), [](const RuleAt& a, const RuleAt& b) {
@@ -81,7 +83,13 @@ RuleSet read_rules(const JsonField& list, const GpuGroup& group, const NcclRelea
                  " bytes is in two");
     rules.push_back(rule);
   }
-  return RuleSet(std::move(rules));
+  const RuleSet alone(rules);
+  std::vector<std::size_t> stock_sizes;
+  for (const auto& size : stock ? stock->items() : std::vector<JsonField>{}) {
+    stock_sizes.push_back(static_cast<std::size_t>(size.whole(1, most_bytes)));
+    if (alone.find(stock_sizes.back()) != nullptr) size.fail("a size without a rule");
+  }
+  return RuleSet(std::move(rules), std::move(stock_sizes));
 }
 
 LinkKind read_link(const JsonField& field) {
@@ -92,7 +100,7 @@ LinkKind read_link(const JsonField& field) {
 }
 
 GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
-  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules"});
+  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays"});
   GpuGroup group;
   group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
   const auto gpus = field.at("gpus");
@@ -103,7 +111,7 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
     gpus.fail("one position a rank (" + std::to_string(group.ranks) + "), or none at all");
   if (const auto link = field.find("link")) group.link = read_link(*link);
   group.is_ll128_verified = field.at("ll128_verified").boolean();
-  group.rules = read_rules(field.at("rules"), group, nccl);
+  group.rules = read_rules(field.at("rules"), field.find("stock_stays"), group, nccl);
   return group;
 }
 

@@ -63,12 +63,20 @@ std::string format_list(const Range& items, std::size_t indent, Format format) {
   return "[\n" + join(items, ",\n", format) + '\n' + std::string(indent, ' ') + ']';
 }
 
+std::string format_stock_sizes(const RuleSet& rules) {
+  if (rules.stock_sizes().empty()) return "";
+  return R"(, "stock_stays": [)" +
+         join(rules.stock_sizes(), ", ", [](std::size_t bytes) { return std::to_string(bytes); }) +
+         ']';
+}
+
 std::string format_group(const GpuGroup& group) {
   return R"(      {"ranks": )" + std::to_string(group.ranks) + R"(, "gpus": [)" +
          join(group.gpus, ", ", [](int gpu) { return std::to_string(gpu); }) +
          (group.link == LinkKind::nvlink ? R"(], "link": "nvlink")" : "]") +
          R"(, "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
-         R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) + '}';
+         R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) +
+         format_stock_sizes(group.rules) + '}';
 }
 
 std::string format_environment(const TunedEnvironment& environment) {
