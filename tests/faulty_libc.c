@@ -17,9 +17,11 @@
 int clock_steps_back;
 int is_sys_failing;
 int sys_delay_ms;
+atomic_int looks_into_sys;
 
 static int fails_in_sys(const char* path) {
   if (strncmp(path, "/sys", 4) != 0) return 0;
+  atomic_fetch_add(&looks_into_sys, 1);
   if (sys_delay_ms > 0) usleep((useconds_t)sys_delay_ms * 1000);
   sys_delay_ms = 0;
   if (is_sys_failing) errno = EIO;

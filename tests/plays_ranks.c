@@ -177,6 +177,15 @@ static int ask_for(tuner_t* tuner, void* context, size_t bytes, int* channels) {
   return memcmp(table, before, sizeof table) != 0;
 }
 
+/* However many communicators follow. */
+static void check_machine_is_read_once(tuner_t* tuner) {
+  const int looks = looks_into_sys;
+  void* context = NULL;
+  check(tuner->init(&context, communicator + 1, 1, 1, NULL, NULL, NULL) == 0, "init succeeds");
+  check(tuner->finalize(context) == 0, "finalize succeeds");
+  check(looks_into_sys == looks, "the machine is read once a process");
+}
+
 /* As in NCCL, nobody goes on before everybody is through init: `gate` reads as closed then. */
 static void play_rank(int answers, int gate) {
   void* handle;
@@ -189,6 +198,7 @@ static void play_rank(int answers, int gate) {
     int channels;
     (void)ask_for(tuner, context, bytes, &channels);
   }
+  check_machine_is_read_once(tuner);
   check(write(answers, &report, sizeof report) == sizeof report, "the report is written");
   close(answers);
   char nothing;
