@@ -106,7 +106,6 @@ struct Course {
   const Options& options;
   const Machine& machine;
   std::vector<ArmPlan> plans;
-  Clock::time_point start = Clock::now();
 
   // Ranks that somebody else has started cannot be started afresh.
   [[nodiscard]] bool is_repeatable() const { return machine.kind != RankKind::joined; }
@@ -116,6 +115,7 @@ struct Course {
     const int instances = is_repeatable() ? options.instances : 1;
     const TimingOptions timing = share_of_instance(options.timing, instances);
     const std::size_t all = sizes.size() * static_cast<std::size_t>(instances);
+    const auto start = Clock::now();
     std::vector<Contest> contests;
     std::size_t done = 0;
     for (int instance = 0;; ++instance) {
@@ -151,25 +151,22 @@ void look_again(const Course& course, Summary& summary, nlohmann::json& result) 
         std::printf("%s\n", show_line(contest).c_str());
         std::fflush(stdout);
         result["again"].push_back(describe_size(contest));
+        add_faults(summary, contest);
         keep_confirmed(summary.slower, contest);
       }));
 }
 
-Comparison measure(const Options& options, const Machine& machine, nlohmann::json& result) {
+Comparison measure(const Course& course, nlohmann::json& result) {
+  const Options& options = course.options;
   const auto sizes = choose_sizes(options.sizes);
   Comparison comparison;
-  Course course{
-      options, machine,
-      plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile)};
-  comparison.floor = find_floor(options, machine, sizes);
-  {
-    const Field field = course.run(
-        sizes, [&](const Field& arms) { show_heading(options, arms); },
-        [&](const Contest& contest) { report(options, contest, result, comparison); });
-    show_means(comparison.summary, field);
-  }
-  look_again(course, comparison.summary, result);
-  show_findings(comparison.summary);
+  comparison.floor = find_floor(options, course.machine, sizes);
+  const Field field = course.run(
+      sizes, [&](const Field& arms) { show_heading(options, arms); },
+      [&](const Contest& contest) { report(options, contest, result, comparison); });
+  show_means(comparison.summary, field);
+  result["geometric_mean"] = describe(comparison.summary);
+  if (auto links = describe(comparison.floor); !links.is_null()) result["links"] = std::move(links);
   return comparison;
 }
 
@@ -181,10 +178,15 @@ void compare(const Options& options) {
   result["sizes"] = nlohmann::json::array();
   std::printf("NCCL %s, %d ranks on %d GPUs, %s\n", to_string(machine.nccl).c_str(), machine.ranks,
               machine.gpus, options.timing.is_eager ? "eager" : "graph replay");
-  const auto [summary, floor] = measure(options, machine, result);
-  result["geometric_mean"] = describe(summary);
-  if (auto links = describe(floor); !links.is_null()) result["links"] = std::move(links);
+  const Course course{
+      options, machine,
+      plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile)};
+  Summary summary = measure(course, result).summary;
+  // Now, as a rank may fail in the second look, and once more with what that showed.
   if (!options.json.empty()) write_result(options.json, result);
+  look_again(course, summary, result);
+  if (!options.json.empty() && result.contains("again")) write_result(options.json, result);
+  show_findings(summary);
   if (!summary.faults.empty()) throw Exit{exit_wrong_result};
   if (options.check == "never-worse" && !summary.slower.empty()) throw Exit{exit_slower};
 }

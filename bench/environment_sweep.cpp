@@ -71,13 +71,12 @@ std::vector<Contender> contenders(SweptEnvironment& base, SweptEnvironment& swep
   both[0].candidate.name = "stock";
   both[0].candidate.arm = Arm::stock;
   both[1].gang = swept.gang.get();
-  const Rule* rule = swept.tuned.groups.front().rules.find(bytes);
-  both[1].candidate.name = rule == nullptr ? "NCCL's choice" : to_string(rule->choice);
-  if (rule == nullptr) {
-    both[1].candidate.arm = Arm::stock;
-  } else {
-    both[1].candidate.forced = rule->choice;
-  }
+  // As the plugin will do there: by a rule, by NCCL, or by the wave model.
+  const RuleSet& rules = swept.tuned.groups.front().rules;
+  const Rule* rule = rules.find(bytes);
+  both[1].candidate.name = rule == nullptr ? "without a rule" : to_string(rule->choice);
+  both[1].candidate.arm = rules.keeps_stock(bytes) ? Arm::stock : Arm::settings;
+  if (rule != nullptr) both[1].candidate.forced = rule->choice;
   return both;
 }
 
@@ -128,15 +127,16 @@ void settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
   if (!swept.outcome.faults.empty()) throw std::runtime_error(swept.outcome.faults.front());
   const auto result = hold_against_stock(base, swept, request);
   swept.tuned.speedup = result.speedup;
-  profile.environments.push_back(swept.tuned);
   std::printf("%s: %s\n", to_string(swept.tuned.variables).c_str(),
               describe_measurement(swept.tuned).c_str());
-  const bool is_gain = swept.tuned.speedup > base.tuned.speedup * gain_limit;
   if (!result.slower.empty()) {
-    std::printf("slower than stock at %s, so it is not the best\n", result.slower.c_str());
-  } else if (is_gain) {
-    profile.best_environment = profile.environments.size() - 1;
+    // Nor is it anybody's second best: what is in the profile may be applied.
+    std::printf("slower than stock at %s, so it is left out\n", result.slower.c_str());
+    return;
   }
+  profile.environments.push_back(swept.tuned);
+  const bool is_gain = swept.tuned.speedup > base.tuned.speedup * gain_limit;
+  if (is_gain) profile.best_environment = profile.environments.size() - 1;
 }
 
 }  // namespace
@@ -169,7 +169,9 @@ void tune_environments(Profile& profile, const Machine& machine, const ScreenOpt
   profile.unsafe = outcome.unsafe;
   const Screening* fastest = find_fastest(outcome);
   if (fastest == nullptr) {
-    std::printf("no environment beats stock's\n");
+    std::printf(outcome.is_complete
+                    ? "no environment beats stock's\n"
+                    : "the budget ended the search: none is known to beat stock's\n");
     return;
   }
   RankOptions ranks = screen.ranks;

@@ -67,7 +67,8 @@ void add_environments(CLI::App& app) {
       ->capture_default_str();
   add_environment_options(*command, options->environments);
   command->add_option("--graph", options->screen.graph_file, "An NCCL_GRAPH_FILE to try too")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile)
+      ->excludes("--environment");
   command->add_option("--json", options->json, "Write the result here");
   command->callback([options] { search(*options); });
 }

@@ -11,13 +11,18 @@
 
 namespace lanewise::bench {
 
+void add_faults(Summary& summary, const Contest& contest) {
+  for (const Contender& contender : contest.contenders()) {
+    if (contender.verification.fault.empty()) continue;
+    summary.faults.push_back(contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
+                             contender.verification.fault);
+  }
+}
+
 void add_to(Summary& summary, const Contest& contest) {
+  add_faults(summary, contest);
   for (const Contender& contender : contest.contenders()) {
     const std::string& arm = contender.candidate.name;
-    if (!contender.verification.fault.empty()) {
-      summary.faults.push_back(arm + " at " + show_size(contest.bytes()) + ": " +
-                               contender.verification.fault);
-    }
     const auto ratio = contender.ratio();
     if (!ratio) continue;
     summary.ratios[arm].push_back(ratio->median);
@@ -35,8 +40,9 @@ void keep_confirmed(std::vector<SlowArm>& slower, const Contest& again) {
   std::erase_if(slower, [&](const SlowArm& slow) {
     if (slow.bytes != again.bytes()) return false;
     const auto contenders = again.contenders();
-    return std::none_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
-      return contender.candidate.name == slow.arm && contender.verdict() == Verdict::worse;
+    return std::any_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
+      return contender.candidate.name == slow.arm && contender.ratio() &&
+             contender.verdict() != Verdict::worse;
     });
   });
 }

@@ -26,9 +26,11 @@ struct Summary {
 };
 
 void add_to(Summary& summary, const Contest& contest);
+void add_faults(Summary& summary, const Contest& contest);  // alone
 // Each payload of `slower` once, ascending.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const std::vector<SlowArm>& slower);
-// Leaves those that are slower in this contest of the same arms, too, or not in it.
+// Leaves those that are slower in this contest of the same arms, too, that could not be timed in
+// it, or that are not in it.
 void keep_confirmed(std::vector<SlowArm>& slower, const Contest& again);
 
 void show_means(const Summary& summary, const Field& field);

@@ -12,6 +12,7 @@
 #include "host/profile_file.hpp"
 #include "host/text_file.hpp"
 #include "host/topology_source.hpp"
+#include "lanewise/environment_key.hpp"
 #include "lanewise/environment_plan.hpp"
 #include "lanewise/error.hpp"
 #include "lanewise/graph_file.hpp"
@@ -43,7 +44,10 @@ struct Options {
 
 void show(const TuneOutcome& outcome, const RuleSet& rules) {
   for (const MeasuredSize& size : outcome.sizes) {
-    const char* const keeps = rules.find(size.bytes) != nullptr ? "" : "  (stock stays)";
+    const char* const keeps = rules.find(size.bytes) != nullptr ? ""
+                              : rules.keeps_stock(size.bytes)
+                                  ? "  (stock stays)"
+                                  : "  (not certain: left to the wave model)";
     if (size.ratio.samples == 0 || !size.choice) {
       std::printf("%10s  not measured\n", show_size(size.bytes).c_str());
       continue;
@@ -76,12 +80,24 @@ Profile start_profile(const Machine& machine, const MachineState& state) {
   return profile;
 }
 
+// A profile tells environments apart by the keyed variables alone.
+void refuse_unkeyed(const Environment& variables) {
+  const auto keyed = keyed_part(variables);
+  for (const auto& [name, value] : variables) {
+    if (keyed.contains(name)) continue;
+    throw Error("--environment " + name + "=" + value +
+                ": expected a variable that a profile can hold, as NCCL_MIN_NCHANNELS, "
+                "NCCL_BUFFSIZE or NCCL_P2P_LEVEL (lanewise-bench environments takes any)");
+  }
+}
+
 ScreenOptions plan_screening(const Options& options, const TuneRequest& request) {
   ScreenOptions screen;
   screen.ranks = options.ranks;
   screen.sizes = request.sizes;
   screen.type = parse_data_type(options.sizes.type);
   apply(options.environments, screen);
+  for (const auto& variables : screen.given) refuse_unkeyed(variables);
   screen.budget_s = options.budget_s * screening_share;
   return screen;
 }
@@ -144,6 +160,8 @@ void tune(const Options& options) {
   SizeOptions prefill = options.prefill;
   prefill.type = options.sizes.type;
   if (has_both) request.prefill_sizes = choose_sizes(prefill);
+  if (!has_both && !options.environments.given.empty())
+    throw Error("--environment needs --layers both, and ranks that tune starts itself");
   request.budget_s = options.budget_s * (has_both ? sweep_share : 1.0);
   request.soak_calls = options.soak_calls;
   const auto screen = plan_screening(options, request);

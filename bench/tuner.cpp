@@ -78,7 +78,9 @@ class Tuning {
     for (const Choice& choice : plan.choices) {
       const std::size_t index = find(*contest, choice);
       // What all sizes have in common may have lost at this one.
+      const bool was_usable = contest->contenders()[index].verification.is_usable();
       contest->restore(index);
+      if (was_usable) note_fault(*contest, index, faults);
       if (!contest->contenders()[index].is_out) who.push_back(index);
     }
     const RoundTimes round = contest->time_round(who);
@@ -105,12 +107,18 @@ class Tuning {
                                              static_cast<int>(plan.size) * ids_a_size);
     contest->prepare();
     soak(*contest);
-    for (const Contender& contender : contest->contenders()) {
-      if (contender.verification.fault.empty()) continue;
-      faults.push_back(contender.candidate.name + " at " + show_size(plan.bytes) + ": " +
-                       contender.verification.fault);
-    }
+    for (std::size_t index = 0; index < contest->contenders().size(); ++index)
+      note_fault(*contest, index, faults);
     return contest;
+  }
+
+  void note_fault(const Contest& contest, std::size_t index, std::vector<std::string>& faults) {
+    const Contender& contender = contest.contenders()[index];
+    if (contender.verification.fault.empty()) return;
+    faults.push_back(contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
+                     contender.verification.fault);
+    const auto& forced = contender.candidate.forced;
+    has_soaked_wrong_ = has_soaked_wrong_ || (forced && forced->protocol == Protocol::ll128);
   }
 
   // A size at which nothing could be used was not measured.

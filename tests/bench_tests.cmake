@@ -54,6 +54,10 @@ bench_test(LooksAgainInFreshCommunicatorsBeforeItSaysSlower STATUS 0
   MATCH "14 KiB .* noop 0\\.8[0-9]*\n1 looked slower than stock: again.*14 KiB .* (0\\.99|1\\.0)"
   ENVIRONMENT "rm -f slow1 && FAKE_NCCL_SLOW=3,slow1"
   COMMAND ${small_compare} --arm stock --arm noop --check never-worse)
+bench_test(FindsWrongSumsInTheSecondLook STATUS 3
+  MATCH "1 looked slower than stock: again.*WRONG: noop at 14 KiB.*slower than stock: noop at 14 KiB"
+  ENVIRONMENT "rm -f slow3 && FAKE_NCCL_WRONG=1 FAKE_NCCL_SLOW=3,slow3"
+  COMMAND ${small_compare} --arm stock --arm noop --check never-worse)
 bench_test(SaysSlowerWhereFreshCommunicatorsAreToo STATUS 4
   MATCH "1 looked slower than stock: again.*slower than stock: noop at 14 KiB"
   ENVIRONMENT "rm -f slow2 && FAKE_NCCL_SLOW=6,slow2"
@@ -121,9 +125,17 @@ bench_test(TunesBothLayers STATUS 0
   MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32, measured at 2\\.[0-9]*x stock, 28\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"32\""
   COMMAND ${small_tune} -o both.json && cat both.json)
 bench_test(TuneLeavesAnEnvironmentThatIsSlowerAtPrefill STATUS 0
-  MATCH "slower than stock at 1 MiB, so it is not the best.*best: stock's environment"
+  MATCH "slower than stock at 1 MiB, so it is left out.*best: stock's environment"
   ENVIRONMENT FAKE_NCCL_NEEDS_BUFFERS=1
-  COMMAND ${small_tune} --environment NCCL_MIN_NCHANNELS=16,NCCL_BUFFSIZE=1048576 -o prefill.json)
+  COMMAND ${small_tune} --environment NCCL_MIN_NCHANNELS=16,NCCL_BUFFSIZE=1048576 -o prefill.json
+    && cat prefill.json && ! grep -q NCCL_MIN_NCHANNELS prefill.json)
+bench_test(TuneRefusesAVariableThatNoProfileHolds STATUS 2
+  MATCH "^lanewise-bench: --environment NCCL_CUMEM_ENABLE=0: expected a variable that a profile can hold"
+  COMMAND ${small_tune} --environment NCCL_MIN_NCHANNELS=16,NCCL_CUMEM_ENABLE=0 -o unkeyed.json)
+bench_test(TuneRefusesAnEnvironmentThatItWouldNotTry STATUS 2 MATCH "--environment needs --layers both"
+  COMMAND ${small_tune} --layers choice --environment NCCL_MIN_NCHANNELS=16 -o layers.json)
+bench_test(TuneSaysThatTheBudgetEndedTheSearch STATUS 0 MATCH "the budget ended the search"
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 1 -o short.json)
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
   MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
   COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)

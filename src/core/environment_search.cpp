@@ -96,7 +96,8 @@ std::optional<Environment> EnvironmentSearch::next() const {
 bool EnvironmentSearch::is_skipped(const Environment& variables) const {
   return std::any_of(screenings_.begin(), screenings_.end(), [&](const Screening& screening) {
     if (screening.variables == variables) return true;
-    return !screening.fault.empty() && contains(variables, screening.variables);
+    return axes_[axis_].order == AxisOrder::by_memory && !screening.fault.empty() &&
+           contains(variables, screening.variables);
   });
 }
 

@@ -88,7 +88,8 @@ double real_us(int algorithm, int protocol, int channels, std::size_t bytes) {
 }
 
 // FAKE_NCCL_SLOW=COUNT,FILE: the first COUNT communicators with a tuner are slow, by the luck of
-// their memory as it were; FILE has a byte for each.
+// their memory as it were; FILE has a byte for each. With FAKE_NCCL_WRONG the later ones sum
+// wrongly.
 std::string slow_file() {
   const char* text = std::getenv("FAKE_NCCL_SLOW");
   return text == nullptr ? "" : std::string(std::strchr(text, ',') + 1);
@@ -116,6 +117,7 @@ struct ncclComm {
   void* context;
   unsigned noise;
   bool is_slow = false;
+  bool is_wrong = false;
 
   void barrier() const {
     const unsigned generation = board->generation.load();
@@ -145,6 +147,7 @@ struct ncclComm {
       std::memcpy(&bits, &sum, sizeof(bits));
       out[i] = static_cast<std::uint16_t>(bits >> 16U);
     }
+    if (is_wrong) out[0] ^= 0x4000U;
     barrier();
   }
 
@@ -189,6 +192,8 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int ranks, ncclUniqueId 
                             find_tuner(), nullptr, static_cast<unsigned>(rank)};
   lanewise_fake_take_memory(static_cast<std::size_t>(channels_of_communicator()) << 20U);
   made->is_slow = made->tuner != nullptr && is_among_the_slow();
+  made->is_wrong =
+      made->tuner != nullptr && !made->is_slow && std::getenv("FAKE_NCCL_WRONG") != nullptr;
   made->barrier();
   if (rank == 0) shm_unlink(id.internal);
   if (rank == 0 && made->tuner != nullptr) count_communicator();
