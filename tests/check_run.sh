@@ -29,6 +29,13 @@ expect_status() {
   [ "$status" = "$expected" ] || fail "status $status, expected $expected: $(cat "$scratch/err")"
 }
 
+# A profile whose best environment names a file that is not there yet.
+name_graph_file() {
+  profile=$scratch/profile.json
+  sed "s|\"NCCL_MIN_NCHANNELS\": \"16\"|\"NCCL_GRAPH_FILE\": \"$scratch/ring graph.xml\"|" "$1" >"$profile"
+  grep -q NCCL_GRAPH_FILE "$profile" || fail "the profile has a graph file"
+}
+
 case $3 in
   exit_status) expect_status 7 "$lanewise" run -- sh -c 'exit 7' ;;
   not_found) expect_status 127 "$lanewise" run -- "$scratch/nothing" ;;
@@ -110,6 +117,27 @@ case $3 in
     grep -qx -- "-v $4:$4:ro" "$scratch/out" || fail "the profile is mounted"
     grep -qx -- "-e LANEWISE_PROFILE=$4" "$scratch/out" || fail "the profile is named"
     grep -qx -- '-e NCCL_MIN_NCHANNELS=16' "$scratch/out" || fail "the environment is set"
+    ;;
+  graph_docker)
+    name_graph_file "$4"
+    touch "$scratch/ring graph.xml"
+    LANEWISE_MACHINE=$5 "$lanewise" env --docker --profile "$profile" >"$scratch/out" 2>/dev/null || fail "it prints"
+    grep -qxF -- "-v '$scratch/ring graph.xml:$scratch/ring graph.xml:ro'" "$scratch/out" || fail "the graph file is mounted"
+    grep -qxF -- "-e 'NCCL_GRAPH_FILE=$scratch/ring graph.xml'" "$scratch/out" || fail "the graph file is named"
+    [ "$(grep -c '^-v ' "$scratch/out")" = 3 ] || fail "plugin, profile and graph file are mounted, no more"
+    ;;
+  graph_missing)
+    name_graph_file "$4"
+    LANEWISE_MACHINE=$5 expect_status 2 "$lanewise" run --profile "$profile" -- touch "$scratch/started"
+    grep -qF "$profile: NCCL_GRAPH_FILE=$scratch/ring graph.xml: expected a file" "$scratch/err" ||
+      fail "profile, variable and file are named"
+    [ ! -e "$scratch/started" ] || fail "nothing is started"
+    LANEWISE_MACHINE=$5 expect_status 2 "$lanewise" env --docker --profile "$profile"
+    [ ! -s "$scratch/out" ] || fail "no line is printed"
+    ;;
+  graph_kept)
+    name_graph_file "$4"
+    NCCL_GRAPH_FILE="$scratch/ring graph.xml" LANEWISE_MACHINE=$5 expect_status 0 "$lanewise" run --profile "$profile" -- true
     ;;
   *) fail "no such case: $3" ;;
 esac

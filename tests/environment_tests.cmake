@@ -19,7 +19,7 @@ set_tests_properties(MakeProfile PROPERTIES FIXTURES_SETUP lanewise_test_profile
 foreach(case exit_status not_found not_executable no_command no_separator bad_setting signal
     same_process words loads keeps keeps_conf env_evaluates env_docker env_systemd
     profile profile_setting profile_keeps profile_observe profile_elsewhere profile_missing
-    profile_docker)
+    profile_docker graph_docker graph_missing graph_kept)
   add_test(NAME Run.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_run.sh
     $<TARGET_FILE:lanewise> $<TARGET_FILE_DIR:nccl-tuner-lanewise> ${case}
     ${lanewise_test_profile} ${lanewise_test_machine})

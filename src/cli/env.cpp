@@ -28,6 +28,7 @@ void print_docker(const PreparedLaunch& launch) {
   const std::string file(plugin_file_name);
   print_volume(launch.plugin_folder + "/" + file, container_folder + file);
   if (!launch.profile_path.empty()) print_volume(launch.profile_path, launch.profile_path);
+  for (const auto& named : launch.files) print_volume(named, named);
 }
 
 void print_environment(const EnvOptions& options) {

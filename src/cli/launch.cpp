@@ -3,20 +3,28 @@
 
 #include "launch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "host/nccl_conf.hpp"
 #include "host/plugin_library.hpp"
 #include "host/profile_search.hpp"
 #include "host/settings.hpp"
 #include "host/topology_source.hpp"
+#include "lanewise/error.hpp"
 
 namespace lanewise::cli {
 namespace {
+
+// Of the variables that a profile's environment may hold, those that name a file.
+constexpr std::array<std::string_view, 2> file_variables = {"NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"};
 
 Environment read_own(LaunchTarget target) {
   if (target != LaunchTarget::child) return {};
@@ -46,6 +54,28 @@ std::string describe(const std::optional<host::FoundProfile>& found,
          to_string(found->profile.nccl);
 }
 
+// A container or a unit starts in a folder of its own.
+void require_file(const LaunchVariable& variable, const std::string& profile, LaunchTarget target) {
+  std::error_code error;
+  const std::filesystem::path file(variable.value);
+  const bool is_usable = target == LaunchTarget::child || file.is_absolute();
+  if (is_usable && std::filesystem::is_regular_file(file, error)) return;
+  throw Error(profile + ": " + variable.name + "=" + variable.value + ": expected a file" +
+              (is_usable ? " that is there" : " by its absolute path"));
+}
+
+std::vector<std::string> find_files(const PreparedLaunch& launch, LaunchTarget target) {
+  std::vector<std::string> files;
+  for (const auto& variable : launch.plan.variables) {
+    if (std::find(file_variables.begin(), file_variables.end(), variable.name) ==
+        file_variables.end())
+      continue;
+    require_file(variable, launch.profile_path, target);
+    files.push_back(variable.value);
+  }
+  return files;
+}
+
 }  // namespace
 
 PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target) {
@@ -63,6 +93,7 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
   // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.
   if (target != LaunchTarget::child) request.profile_path = launch.profile_path;
   launch.plan = plan_launch(request);
+  launch.files = find_files(launch, target);
   launch.plan.remarks.push_back(describe(found, settings));
   return launch;
 }

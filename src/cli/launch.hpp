@@ -6,6 +6,7 @@
 // What `lanewise run` and `lanewise env` share: from the options to a plan.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lanewise/launch_plan.hpp"
 
@@ -18,10 +19,12 @@ enum class LaunchTarget : std::uint8_t { child, unit, container };
 struct PreparedLaunch {
   LaunchPlan plan;
   std::string plugin_folder;
-  std::string profile_path;  // the profile's file; empty: none
+  std::string profile_path;        // the profile's file; empty: none
+  std::vector<std::string> files;  // that the plan's variables name
 };
 
-// `profile_option`: the --profile of the user, empty if not given. Throws lanewise::Error.
+// `profile_option`: the --profile of the user, empty if not given. Throws lanewise::Error, also
+// where a file that a variable of the plan names is not there: NCCL would fail every communicator.
 [[nodiscard]] PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target);
 
 // To stderr: each variable with its reason, then what was left alone.
