@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <system_error>
 
 #include "host/settings.hpp"
 #include "host/text_file.hpp"
@@ -106,6 +107,11 @@ nlohmann::json describe_size(const Contest& contest) {
 
 void check_writable(const std::string& path) {
   if (path.empty()) return;
+  std::error_code error;
+  const auto there = std::filesystem::status(path, error);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    throw Error(path, 0, "expected a regular file to replace");
+  }
   const auto folder = std::filesystem::absolute(path).parent_path();
   if (access(folder.c_str(), W_OK) != 0) {
     throw Error(path, 0, "cannot be written: " + std::string(std::strerror(errno)));

@@ -18,8 +18,8 @@ namespace lanewise::bench {
 [[nodiscard]] nlohmann::json describe_size(const Contest& contest);
 // ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();
-// Throws Error where a file cannot be made there: before minutes of measuring, not after. An empty
-// path is no file.
+// Throws Error where a file cannot be made or what is there is no file: before minutes of
+// measuring, not after. An empty path is no file.
 void check_writable(const std::string& path);
 // Atomic; throws Error where it cannot be written.
 void write_result(const std::string& path, const nlohmann::json& result);

@@ -153,6 +153,7 @@ void tune_second_layer(const Options& options, const Machine& machine, ScreenOpt
 void tune(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.output);
+  host::require_guarded_folder(options.output);
   TuneRequest request;
   request.sizes = choose_sizes(options.sizes);
   // Ranks that somebody else has started cannot be had in another environment.
