@@ -4,6 +4,7 @@
 #include <array>
 
 #include "commands.hpp"
+#include "program/run_program.hpp"
 
 namespace {
 
@@ -20,13 +21,5 @@ constexpr std::array commands = {
 int main(int argc, char** argv) {
   CLI::App app("Measures all-reduces as an engine runs them, tunes, and proves the gain.",
                "lanewise-bench");
-  app.require_subcommand(1);
-  for (const auto add_command : commands) add_command(app);
-  return lanewise::host::exit_status_of("lanewise-bench", [&] {
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      if (app.exit(error) != 0) throw lanewise::host::Exit{lanewise::host::exit_bad_input};
-    }
-  });
+  return lanewise::program::run_program(app, commands, argc, argv);
 }
