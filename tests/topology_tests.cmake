@@ -31,6 +31,29 @@ set_tests_properties(TopologyCommand.ShowsThisMachine PROPERTIES
   PASS_REGULAR_EXPRESSION "machine      this machine\n.*fingerprint  [0-9a-f]+\n"
   FAIL_REGULAR_EXPRESSION "hwloc")
 
+
+# LANEWISE_MACHINE stands for --machine wherever a machine is read, and --machine wins over it.
+function(machine_setting_test name status setting text)
+  add_test(NAME MachineSetting.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_output.sh
+    ${status} ${text} $<TARGET_FILE:lanewise> ${ARGN})
+  set_tests_properties(MachineSetting.${name} PROPERTIES ENVIRONMENT LANEWISE_MACHINE=${setting})
+endfunction()
+set(machines ${CMAKE_CURRENT_SOURCE_DIR}/machines)
+machine_setting_test(IsObeyedByTopology 0 ${machines}/switch_hwloc.xml
+  "machine      ${machines}/switch_hwloc.xml" topology)
+machine_setting_test(YieldsToTheOption 0 ${machines}/switch_hwloc.xml
+  "machine      ${machines}/flat_guest.xml" topology --machine ${machines}/flat_guest.xml)
+machine_setting_test(IsObeyedByExplain 0 ${machines}/switch_hwloc.xml
+  "${machines}/switch_hwloc.xml, " explain)
+foreach(command topology explain graph run)
+  set(words ${command})
+  if(command STREQUAL run)
+    set(words run -- true)
+  endif()
+  machine_setting_test(NamesTheMissingFileTo.${command} 2 /nonexist.xml "/nonexist.xml: cannot open"
+    ${words})
+endforeach()
+
 # Reading a machine starts no GPU library: a later fork would break CUDA.
 add_library(fake_gpu_library SHARED fake_gpu_library.c)
 target_link_libraries(fake_gpu_library PRIVATE lanewise_flags)

@@ -3,7 +3,6 @@
 
 #include "explain_scene.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "host/nccl_conf.hpp"
@@ -11,6 +10,7 @@
 #include "host/topology_source.hpp"
 #include "lanewise/error.hpp"
 #include "lanewise/machine_facts.hpp"
+#include "machine.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -30,11 +30,10 @@ NcclRelease release_of(const ExplainOptions& options, const ExplainScene& scene)
 
 // A table of another machine says nothing of this one.
 Topology choose_machine(const ExplainOptions& options, const host::Settings& settings) {
-  const std::string& named = options.machine.empty() ? settings.machine : options.machine;
-  if (!named.empty()) return host::read_topology(std::filesystem::path(named));
-  if (!options.table.empty()) return {};
-  Topology here = host::read_topology();
-  if (here.gpus.empty()) return host::bundled_topology();
+  const bool is_named = !named_machine(options.machine, settings).empty();
+  if (!is_named && !options.table.empty()) return {};
+  Topology here = read_machine(options.machine, settings);
+  if (!is_named && here.gpus.empty()) return host::bundled_topology();
   return here;
 }
 

@@ -2,14 +2,13 @@
 // Copyright the Lanewise authors
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "commands.hpp"
 #include "host/text_file.hpp"
-#include "host/topology_source.hpp"
 #include "lanewise/graph_file.hpp"
+#include "machine.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -20,10 +19,7 @@ struct GraphOptions {
 };
 
 void write_graph(const GraphOptions& options) {
-  const auto topology = options.machine.empty()
-                            ? host::read_topology()
-                            : host::read_topology(std::filesystem::path(options.machine));
-  const auto graph = plan_ring_graph(topology);
+  const auto graph = plan_ring_graph(read_machine(options.machine));
   const auto text = format_graph_file(graph);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);

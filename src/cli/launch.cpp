@@ -17,8 +17,8 @@
 #include "host/plugin_library.hpp"
 #include "host/profile_search.hpp"
 #include "host/settings.hpp"
-#include "host/topology_source.hpp"
 #include "lanewise/error.hpp"
+#include "machine.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -37,11 +37,8 @@ Environment read_own(LaunchTarget target) {
 
 std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
                                                const std::string& asked_for) {
-  const auto topology = settings.machine.empty()
-                            ? host::read_topology()
-                            : host::read_topology(std::filesystem::path(settings.machine));
-  return host::find_profile(asked_for.empty() ? settings.profile : asked_for, fingerprint(topology),
-                            host::profile_folders());
+  return host::find_profile(asked_for.empty() ? settings.profile : asked_for,
+                            fingerprint(read_machine({}, settings)), host::profile_folders());
 }
 
 std::string describe(const std::optional<host::FoundProfile>& found,

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +14,10 @@
 #include <vector>
 
 #include "host/profile_file.hpp"
-#include "host/settings.hpp"
 #include "host/text_file.hpp"
-#include "host/topology_source.hpp"
 #include "host/tuner_csv.hpp"
 #include "lanewise/error.hpp"
+#include "machine.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -70,9 +68,7 @@ void convert_profile(const ConvertOptions& options, const Profile& profile) {
 Profile describe_here(const std::string& nccl) {
   const auto release = parse_nccl_release(nccl);
   if (!release) throw Error("--nccl: expected the release the rows are for, as 2.30.7");
-  const auto machine = host::parse_settings(host::read_process_environment()).machine;
-  const auto topology =
-      machine.empty() ? host::read_topology() : host::read_topology(std::filesystem::path(machine));
+  const auto topology = read_machine({});
   Profile profile;
   profile.fingerprint = fingerprint(topology);
   profile.machine = std::to_string(topology.gpus.size()) + " GPUs, rules converted, not measured";

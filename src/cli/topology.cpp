@@ -8,7 +8,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "host/topology_source.hpp"
+#include "machine.hpp"
 #include "topology_report.hpp"
 
 namespace lanewise::cli {
@@ -21,8 +21,7 @@ struct TopologyOptions {
 };
 
 void show(const TopologyOptions& options) {
-  const auto topology =
-      options.machine.empty() ? host::read_topology() : host::read_topology(options.machine);
+  const auto topology = read_machine(options.machine);
   const auto text = options.wants_json ? to_json(topology) : to_text(topology);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
