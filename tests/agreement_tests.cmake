@@ -27,3 +27,8 @@ foreach(case table json prometheus removes pid nobody unknown_pid watch)
             $<TARGET_FILE:plays_nccl> ${lanewise_plugin} ${case})
   set_tests_properties(Stats.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60)
 endforeach()
+add_test(NAME Stats.NamesAFolderThatIsNotThere COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_output.sh
+  2 "lanewise: /nonexist: cannot be read: No such file" $<TARGET_FILE:lanewise> stats --folder /nonexist)
+add_test(NAME Stats.RefusesAFileAsItsFolder COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_output.sh
+  2 "cannot be read: Not a directory" $<TARGET_FILE:lanewise> stats --json
+  --folder ${CMAKE_CURRENT_SOURCE_DIR}/check_output.sh)

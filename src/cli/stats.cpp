@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -101,6 +103,13 @@ void print(const std::vector<CountedProcess>& processes, const StatsOptions& opt
   std::fflush(stdout);
 }
 
+// A folder that is not there would look like one in which nobody counts.
+void require_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator(folder, error);
+  if (error) throw Error(folder, 0, "cannot be read: " + error.message());
+}
+
 std::vector<CountedProcess> read(const StatsOptions& options) {
   auto processes = host::read_live_counters(options.folder);
   if (options.pid == 0) return processes;
@@ -119,6 +128,7 @@ void remove_shown(const std::vector<CountedProcess>& processes, const std::strin
 }
 
 void show(const StatsOptions& options) {
+  require_folder(options.folder);
   for (;;) {
     const auto processes = read(options);
     if (options.is_watching && ::isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
