@@ -62,3 +62,21 @@ explain_refuses_test(ASizeOutsideTheTable "no price of 1024 bytes: expected a si
 explain_refuses_test(AProfileWithoutAMachine "expected --machine FILE"
   --table tests/golden/prices_host_memory.json --profile tests/golden/two_layers_profile.json)
 explain_refuses_test(OneRank "ranks" --ranks 1)
+
+# Where no machine is named and here is no GPU.
+function(explain_without_gpu_test name status text)
+  add_test(NAME Explain.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_without_gpu.sh
+    $<TARGET_FILE:lanewise> ${status} ${text} explain ${ARGN}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(Explain.${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+set(lanewise_no_gpu "No GPU here: the machine that ships with the tool.")
+explain_without_gpu_test(SaysThatItShowsAnotherMachine 0 "${lanewise_no_gpu}")
+explain_without_gpu_test(SaysInJsonThatItShowsAnotherMachine 0 "\"remarks\":[\"${lanewise_no_gpu}\""
+  --json)
+explain_without_gpu_test(RefusesAProfileOfNoMachine 2 "two_layers_profile.json: expected --machine FILE"
+  --profile tests/golden/two_layers_profile.json)
+explain_without_gpu_test(RefusesTheProfileOfTheSettingWithoutAMachine 2
+  "LANEWISE_PROFILE=tests/golden/two_layers_profile.json: expected --machine FILE")
+set_tests_properties(Explain.RefusesTheProfileOfTheSettingWithoutAMachine PROPERTIES
+  ENVIRONMENT LANEWISE_PROFILE=tests/golden/two_layers_profile.json)

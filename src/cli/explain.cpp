@@ -67,6 +67,7 @@ std::optional<ExplainedEnvironments> report_environments(const ExplainOptions& o
 
 std::vector<std::string> remarks_of(const ExplainScene& scene) {
   std::vector<std::string> remarks;
+  if (scene.is_bundled) remarks.emplace_back("No GPU here: the machine that ships with the tool.");
   if (scene.settings.mode != host::Mode::apply)
     remarks.push_back("LANEWISE_MODE=" + std::string(name_of(scene.settings.mode)) +
                       ": NCCL keeps its own choices and its own environment.");

@@ -37,13 +37,13 @@ struct ExplainReport {
   int channels = 0;
   std::optional<int> channels_with_best;
   std::string prices;                                 // where they come from
-  std::vector<std::string> remarks;                   // lines for people under the heading
+  std::vector<std::string> remarks;                   // what holds for all sizes
   std::optional<ExplainedEnvironments> environments;  // nullopt: no profile
   std::vector<ExplainedSize> sizes;
 };
 
 void print_text(const ExplainReport& report);
-// {"schema_version":1,"machine","nccl","ranks","channels","prices",
+// {"schema_version":1,"machine","nccl","ranks","channels","prices","remarks":[..],
 // "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
 // "difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
 // "channels_with_best"}|null,

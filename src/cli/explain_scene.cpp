@@ -29,12 +29,12 @@ NcclRelease release_of(const ExplainOptions& options, const ExplainScene& scene)
 }
 
 // A table of another machine says nothing of this one.
-Topology choose_machine(const ExplainOptions& options, const host::Settings& settings) {
-  const bool is_named = !named_machine(options.machine, settings).empty();
-  if (!is_named && !options.table.empty()) return {};
-  Topology here = read_machine(options.machine, settings);
-  if (!is_named && here.gpus.empty()) return host::bundled_topology();
-  return here;
+void choose_machine(ExplainScene& scene, const ExplainOptions& options) {
+  const bool is_named = !named_machine(options.machine, scene.settings).empty();
+  if (!is_named && !options.table.empty()) return;
+  scene.topology = read_machine(options.machine, scene.settings);
+  scene.is_bundled = !is_named && scene.topology.gpus.empty();
+  if (scene.is_bundled) scene.topology = host::bundled_topology();
 }
 
 int ranks_of(const ExplainOptions& options, const ExplainScene& scene) {
@@ -92,11 +92,21 @@ EnvironmentCarrier find_carrier(const ExplainScene& scene) {
   return EnvironmentCarrier::nobody;
 }
 
+// A profile that the user asked for. A table alone may be explained whatever the setting says.
+std::string asked_profile(const ExplainScene& scene, const ExplainOptions& options) {
+  if (!options.profile.empty()) return "--profile " + options.profile;
+  const std::string& setting = scene.settings.profile;
+  const bool is_asked = scene.is_bundled && !setting.empty() && setting != host::no_profile;
+  return is_asked ? "LANEWISE_PROFILE=" + setting : "";
+}
+
 void find_environments(ExplainScene& scene, const ExplainOptions& options) {
   const std::string& named = options.profile.empty() ? scene.settings.profile : options.profile;
-  if (scene.topology.gpus.empty() && !options.profile.empty())
-    throw Error("--profile " + options.profile + ": expected --machine FILE, to compare it with");
-  if (scene.topology.gpus.empty()) return;
+  if (scene.topology.gpus.empty() || scene.is_bundled) {
+    const auto asked = asked_profile(scene, options);
+    if (asked.empty()) return;
+    throw Error(asked + ": expected --machine FILE, to compare it with");
+  }
   scene.found = host::find_profile(named, fingerprint(scene.topology), host::profile_folders(),
                                    scene.here.inputs.release);
   if (!scene.found) return;
@@ -158,7 +168,7 @@ void set_up(ExplainScene& scene, const ExplainOptions& options) {
   scene.settings = host::parse_settings(scene.own);
   scene.own.merge(host::read_nccl_conf(scene.own));
   if (!options.table.empty()) scene.table = host::read_price_table(options.table);
-  scene.topology = choose_machine(options, scene.settings);
+  choose_machine(scene, options);
   PolicyInputs& inputs = scene.here.inputs;
   inputs.release = release_of(options, scene);
   inputs.ranks = ranks_of(options, scene);

@@ -46,6 +46,7 @@ struct ExplainLayer {
 
 struct ExplainScene {
   Topology topology;
+  bool is_bundled = false;  // no machine was named and here is no GPU
   host::Settings settings;
   Environment own;  // of the process and of NCCL's configuration files
   std::optional<host::PriceTableFile> table;
