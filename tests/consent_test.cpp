@@ -70,7 +70,7 @@ void set_rule(PolicyInputs& inputs, const Rule& rule) { inputs.profile->rules = 
 
 TEST(ConsentPlan, DiffersWithEveryInputOfAPolicy) {
   const auto same = plan_after([](PolicyInputs&) {});
-  const std::array<std::function<void(PolicyInputs&)>, 16> changes = {
+  const std::array<std::function<void(PolicyInputs&)>, 17> changes = {
       [](PolicyInputs& inputs) { inputs.ranks = 4; },
       [](PolicyInputs& inputs) { inputs.release.minor = 29; },
       [](PolicyInputs& inputs) { inputs.prices = PriceAccess::without_table; },
@@ -89,6 +89,10 @@ TEST(ConsentPlan, DiffersWithEveryInputOfAPolicy) {
       },
       [](PolicyInputs& inputs) {
         set_rule(inputs, {{8192, 16384}, {Algorithm::tree, Protocol::ll, 2}});
+      },
+      [](PolicyInputs& inputs) {
+        const auto rules = inputs.profile->rules.rules();
+        inputs.profile->rules = RuleSet({rules.begin(), rules.end()}, {65536});
       },
       [](PolicyInputs& inputs) { inputs.profile.reset(); }};
 
