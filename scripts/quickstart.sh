@@ -9,7 +9,13 @@ prefix=${1:-$PWD/build/install}
 
 scripts/install.sh
 scripts/deps.sh
-cmake --preset release -DLANEWISE_BUILD_TESTS=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF
+mkdir -p build
+log=build/quickstart.log
+# CMake remembers that it found no nvcc; one that was installed since is to be seen.
+again=()
+[[ -x $prefix/bin/lanewise-bench ]] || again=(--fresh)
+cmake --preset release "${again[@]}" -DLANEWISE_BUILD_TESTS=OFF \
+  -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF | tee "$log"
 cmake --build --preset release -j "$(nproc)"
 cmake --install build/release --prefix "$prefix"
 
@@ -22,7 +28,12 @@ if command -v nvidia-smi >/dev/null; then
 fi
 
 shape=(--hidden 7168 --dtype bf16 --tokens 1,2,4,8,16)
-if [[ $gpus -ge 2 && -x $bench ]]; then
+if [[ $gpus -ge 2 && ! -x $bench ]]; then
+  missing=$(sed -n 's/.*lanewise-bench is not built, missing: //p' "$log")
+  echo "quickstart: not measured: lanewise-bench needs ${missing:-nvcc, nccl.h}; from NVIDIA's repository" \
+    "for Debian: cuda-toolkit (its bin folder on PATH) and libnccl-dev, or NCCL_ROOT=FOLDER/nvidia/nccl of" \
+    "the wheel nvidia-nccl-cu13; then run this again" >&2
+elif [[ $gpus -ge 2 ]]; then
   echo
   echo "Measured on these $gpus GPUs, stock NCCL and Lanewise in turns:"
   "$bench" compare "${shape[@]}" || echo "quickstart: the measurement failed, see above" >&2

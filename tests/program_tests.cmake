@@ -27,3 +27,8 @@ if(TARGET lanewise-bench)
     "lanewise-bench: links: expected one of compare, decide, environment, environments, replay, sweep,"
     $<TARGET_FILE:fake-bench> links --help)
 endif()
+
+foreach(case names_what_is_missing measures without_gpus)
+  add_test(NAME Quickstart.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_quickstart.sh
+    ${PROJECT_SOURCE_DIR}/scripts/quickstart.sh ${case})
+endforeach()
