@@ -106,7 +106,7 @@ void print(const std::vector<CountedProcess>& processes, const StatsOptions& opt
 // A folder that is not there would look like one in which nobody counts.
 void require_folder(const std::string& folder) {
   std::error_code error;
-  std::filesystem::directory_iterator(folder, error);
+  const std::filesystem::directory_iterator entries(folder, error);
   if (error) throw Error(folder, 0, "cannot be read: " + error.message());
 }
 
