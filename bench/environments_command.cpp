@@ -34,6 +34,7 @@ nlohmann::json describe(const Screening& screening) {
 
 void search(Options& options) {
   const Machine machine = inspect_machine(options.screen.ranks);
+  check_writable(options.json);
   options.screen.sizes = choose_sizes(options.sizes);
   options.screen.type = parse_data_type(options.sizes.type);
   apply(options.environments, options.screen);

@@ -21,6 +21,7 @@
 #include "links/isolated_tester.hpp"
 #include "links/one_shot_shape.hpp"
 #include "links/survey.hpp"
+#include "result_file.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -82,6 +83,7 @@ std::vector<Scenario> scenarios_for(const Topology& topology, const LinkMachine&
 }
 
 void run(const Options& options) {
+  check_writable(options.json);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::duration<double>(options.timeout_s));
   IsolationLimits limits;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "host/launch_files.hpp"
 #include "host/log.hpp"
 #include "host/nccl_library.hpp"
 #include "host/profile_search.hpp"
@@ -56,6 +57,12 @@ LaunchPlan plan(const Environment& own, const host::Settings& settings,
   const bool is_for_release = found && release && found->profile.nccl == *release;
   if (is_for_release) request.profile = &found->profile;
   auto made = plan_launch(request);
+  if (const auto missing = host::find_missing_file(made); !missing.empty()) {
+    request.profile = nullptr;
+    made = plan_launch(request);
+    made.remarks.push_back("profile " + found->path.string() + ": " + missing +
+                           ": its environment is not applied");
+  }
   if (found && !is_for_release)
     made.remarks.push_back("profile " + found->path.string() + " was made with NCCL " +
                            to_string(found->profile.nccl) + ", here is NCCL " +

@@ -12,3 +12,6 @@ bench_test(RefusesAFolderAsAProfile STATUS 2
 bench_test(RefusesAProfileThatEveryoneMayReplace STATUS 2
   MATCH "^lanewise-bench: open/profile.json: expected a folder where not everyone may replace it"
   ENVIRONMENT "mkdir -p open && chmod 777 open &&" COMMAND ${small_tune} -o open/profile.json)
+bench_test(EnvironmentsRefusesAFolderAsAResult STATUS 2
+  MATCH "^lanewise-bench: results: expected a regular file to replace\n"
+  ENVIRONMENT "mkdir -p results &&" COMMAND ${small_search} --json results)

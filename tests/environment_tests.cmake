@@ -16,6 +16,12 @@ add_test(NAME MakeProfile COMMAND make_profile ${lanewise_test_profile} ${lanewi
   2.30.7 NCCL_MIN_NCHANNELS=16)
 set_tests_properties(MakeProfile PROPERTIES FIXTURES_SETUP lanewise_test_profile)
 
+# One whose graph file is gone.
+set(lanewise_graph_profile ${CMAKE_CURRENT_BINARY_DIR}/best_has_a_graph_file.json)
+add_test(NAME MakeGraphProfile COMMAND make_profile ${lanewise_graph_profile}
+  ${lanewise_test_machine} 2.30.7 NCCL_MIN_NCHANNELS=16 NCCL_GRAPH_FILE=/nowhere/graph.xml)
+set_tests_properties(MakeGraphProfile PROPERTIES FIXTURES_SETUP lanewise_test_profile)
+
 foreach(case exit_status not_found not_executable no_command no_separator bad_setting signal
     same_process words loads keeps keeps_conf env_evaluates env_docker env_systemd
     profile profile_setting profile_keeps profile_observe profile_elsewhere profile_missing
@@ -53,6 +59,10 @@ plays_layer_test(EnvKeepsTheUsersValue env_keeps ${profile} NCCL_MIN_NCHANNELS=4
 plays_layer_test(EnvRefusesAnotherReleasesEnvironment env_other_release ${profile})
 plays_layer_test(EnvIsInertWithoutItsProfile env_inert LANEWISE_PROFILE=/proc/none.json)
 plays_layer_test(EnvIsInertForABadSetting env_inert LANEWISE_MOOD=1)
+set(without_file LANEWISE_PROFILE=${lanewise_graph_profile})
+plays_layer_test(NetAppliesNoEnvironmentWhoseFileIsGone net_without_file ${without_file}
+  LANEWISE_APPLY_ENV=1)
+plays_layer_test(EnvAnswersNoEnvironmentWhoseFileIsGone env_without_file ${without_file})
 plays_layer_test(EnvAnswersNothingWhenOff env_off ${profile} LANEWISE_MODE=off)
 plays_layer_test(EnvAnswersManyThreads env_threads ${profile})
 

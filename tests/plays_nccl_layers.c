@@ -168,6 +168,20 @@ static void play_net_leaves(void) {
   expect_value(getenv("NCCL_TUNER_PLUGIN"), NULL, "without the opt-in");
 }
 
+static void expect_missing_file_said(void) {
+  check(
+      strstr(log_text, "NCCL_GRAPH_FILE=/nowhere/graph.xml: expected a file that is there") != NULL,
+      "the missing file is named");
+}
+
+static void play_net_without_file(void) {
+  init_newest_net();
+  expect_value(getenv("NCCL_GRAPH_FILE"), NULL, "a file that is gone is not given to NCCL");
+  expect_value(getenv("NCCL_MIN_NCHANNELS"), NULL, "nor half of its environment");
+  expect_value(getenv("NCCL_TUNER_PLUGIN"), "lanewise", "the tuner is set all the same");
+  expect_missing_file_said();
+}
+
 /* ---- env ---- */
 
 typedef struct {
@@ -230,6 +244,14 @@ static void play_env_other_release(void) {
 }
 
 /* Run with a profile or settings that cannot be used. */
+static void play_env_without_file(void) {
+  const env_t* env = open_env(2, 30, 7);
+  expect_value(env->get_env("NCCL_GRAPH_FILE"), NULL, "a file that is gone is not answered");
+  expect_value(env->get_env("NCCL_MIN_NCHANNELS"), NULL, "nor half of its environment");
+  expect_value(env->get_env("NCCL_TUNER_PLUGIN"), "lanewise", "the tuner is answered all the same");
+  expect_missing_file_said();
+}
+
 static void play_env_inert(void) {
   expect_pass_through(open_env(1, 30, 7));
   const env_t* env = open_env(2, 30, 7);
@@ -277,6 +299,8 @@ int main(int argc, char** argv) {
                    {"net_applies", play_net_applies},
                    {"net_keeps", play_net_keeps},
                    {"net_leaves", play_net_leaves},
+                   {"net_without_file", play_net_without_file},
+                   {"env_without_file", play_env_without_file},
                    {"env_v1", play_env_v1},
                    {"env_v2", play_env_v2},
                    {"env_keeps", play_env_keeps},

@@ -3,16 +3,13 @@
 
 #include "launch.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 
+#include "host/launch_files.hpp"
 #include "host/nccl_conf.hpp"
 #include "host/plugin_library.hpp"
 #include "host/profile_search.hpp"
@@ -22,9 +19,6 @@
 
 namespace lanewise::cli {
 namespace {
-
-// Of the variables that a profile's environment may hold, those that name a file.
-constexpr std::array<std::string_view, 2> file_variables = {"NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"};
 
 Environment read_own(LaunchTarget target) {
   if (target != LaunchTarget::child) return {};
@@ -53,20 +47,16 @@ std::string describe(const std::optional<host::FoundProfile>& found,
 
 // A container or a unit starts in a folder of its own.
 void require_file(const LaunchVariable& variable, const std::string& profile, LaunchTarget target) {
-  std::error_code error;
   const std::filesystem::path file(variable.value);
   const bool is_usable = target == LaunchTarget::child || file.is_absolute();
-  if (is_usable && std::filesystem::is_regular_file(file, error)) return;
+  if (is_usable && host::has_file(variable)) return;
   throw Error(profile + ": " + variable.name + "=" + variable.value + ": expected a file" +
               (is_usable ? " that is there" : " by its absolute path"));
 }
 
 std::vector<std::string> find_files(const PreparedLaunch& launch, LaunchTarget target) {
   std::vector<std::string> files;
-  for (const auto& variable : launch.plan.variables) {
-    if (std::find(file_variables.begin(), file_variables.end(), variable.name) ==
-        file_variables.end())
-      continue;
+  for (const auto& variable : host::file_variables(launch.plan)) {
     require_file(variable, launch.profile_path, target);
     files.push_back(variable.value);
   }
