@@ -33,12 +33,18 @@ foreach(case exit_status not_found not_executable no_command no_separator bad_se
 endforeach()
 
 # `plays_layer_test(TEST SCENARIO [NAME=VALUE ...])`: NCCL's net and env loaders in C.
-add_executable(plays_nccl_layers plays_nccl_layers.c)
-target_link_libraries(plays_nccl_layers PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
-set_target_properties(plays_nccl_layers PROPERTIES ENABLE_EXPORTS ON)
-add_dependencies(plays_nccl_layers nccl-tuner-lanewise)
+foreach(layer net env)
+  add_executable(plays_nccl_${layer} plays_nccl_${layer}.c layer_player.c)
+  target_link_libraries(plays_nccl_${layer} PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(plays_nccl_${layer} PROPERTIES ENABLE_EXPORTS ON)
+  add_dependencies(plays_nccl_${layer} nccl-tuner-lanewise)
+endforeach()
 function(plays_layer_test name scenario)
-  add_test(NAME PlaysNcclLayers.${name} COMMAND plays_nccl_layers ${scenario})
+  set(layer net)
+  if(scenario MATCHES "^env_")
+    set(layer env)
+  endif()
+  add_test(NAME PlaysNcclLayers.${name} COMMAND plays_nccl_${layer} ${scenario})
   set(environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:nccl-tuner-lanewise>
     LANEWISE_MACHINE=${lanewise_test_machine} ${ARGN})
   set_tests_properties(PlaysNcclLayers.${name} PROPERTIES ENVIRONMENT "${environment}"

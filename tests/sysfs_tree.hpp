@@ -115,4 +115,21 @@ class SysfsTree {
   std::filesystem::path root_;
 };
 
+// Four GPUs: two behind one switch, one beside it under the same root complex, one on node 1.
+inline void add_machine(SysfsTree& tree, const std::string& first_bus = "01") {
+  tree.add_nodes({0, 1});
+  const std::string port = "pci0000:00/0000:00:01.1";
+  const std::string up = port + "/0000:" + first_bus + ":00.0";
+  tree.add_bridge(port);
+  tree.add_bridge(up, "0x1000", "0xc030");
+  tree.add_bridge(up + "/0000:02:00.0", "0x1000", "0xc030");
+  tree.add_bridge(up + "/0000:02:01.0", "0x1000", "0xc030");
+  tree.add_gpu(up + "/0000:02:00.0/0000:03:00.0");
+  tree.add_gpu(up + "/0000:02:01.0/0000:04:00.0");
+  tree.add_bridge("pci0000:00/0000:00:03.1", "0x1022", "0x153e", "8");
+  tree.add_gpu("pci0000:00/0000:00:03.1/0000:05:00.0");
+  tree.add_bridge("pci0000:80/0000:80:01.1", "0x1022", "0x153e", "16", "1");
+  tree.add_gpu("pci0000:80/0000:80:01.1/0000:81:00.0", "1");
+}
+
 }  // namespace lanewise

@@ -5,6 +5,7 @@ lanewise_test(machine_file_test lanewise::host)
 # Another root than / needs hwloc as scripts/deps.sh builds it.
 if(LANEWISE_HWLOC_IS_STATIC)
   lanewise_test(machine_sysfs_test lanewise::host)
+  lanewise_test(machine_reading_test lanewise::host)
   lanewise_test(machine_fsroot_test lanewise::host LABEL shared)
 endif()
 lanewise_test(topology_fixtures_test lanewise::host LABEL shared)
