@@ -82,6 +82,12 @@ bench_test(MeasuresWhatAllSizesHaveInCommon STATUS 0
   ENVIRONMENT FAKE_NCCL_ALIKE=1
   COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 4K,6K,8K,10K,14K,20K,28K,56K
     --budget 600 --layers choice -o alike.json)
+# The sums are right when all sizes are opened, and wrong when a choice that had lost comes back.
+bench_test(FindsWrongSumsOfAChoiceThatComesBack STATUS 3
+  MATCH " 8 KiB [^(]* 10 KiB  not measured.*WRONG: tree/ll/1 at 10 KiB"
+  ENVIRONMENT "FAKE_NCCL_ALIKE=1 FAKE_NCCL_WRONG_AFTER=40000"
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 4K,6K,8K,10K,14K,20K,28K,56K
+    --budget 600 --layers choice -o back.json)
 bench_test(SweepsWhatNcclPrices STATUS 0 MATCH "4 priced entries.*14 KiB .*tree/ll/4.*14336,ring/simple/1,ring,simple,1,"
   COMMAND sweep --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --rounds 2 --csv sweep.csv && cat sweep.csv)
 bench_test(ReplaysAStep STATUS 0 MATCH "122 calls of at most 56 KiB.*stock .*tree/ll/4  *[0-9.]*  *[12]\\."

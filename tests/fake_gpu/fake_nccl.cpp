@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +103,12 @@ bool is_among_the_slow() {
   return (missing ? 0 : made) < std::strtoull(std::getenv("FAKE_NCCL_SLOW"), nullptr, 10);
 }
 
+// FAKE_NCCL_WRONG_AFTER=COUNT: a communicator's later sums are wrong.
+std::size_t wrong_after() {
+  const char* text = std::getenv("FAKE_NCCL_WRONG_AFTER");
+  return text == nullptr ? SIZE_MAX : std::strtoull(text, nullptr, 10);
+}
+
 void count_communicator() {
   if (!slow_file().empty()) std::ofstream(slow_file(), std::ios::app) << '.';
 }
@@ -118,6 +125,7 @@ struct ncclComm {
   unsigned noise;
   bool is_slow = false;
   bool is_wrong = false;
+  mutable std::size_t reduced = 0;
 
   void barrier() const {
     const unsigned generation = board->generation.load();
@@ -147,7 +155,7 @@ struct ncclComm {
       std::memcpy(&bits, &sum, sizeof(bits));
       out[i] = static_cast<std::uint16_t>(bits >> 16U);
     }
-    if (is_wrong) out[0] ^= 0x4000U;
+    if (is_wrong || ++reduced > wrong_after()) out[0] ^= 0x4000U;
     barrier();
   }
 
