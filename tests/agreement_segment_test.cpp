@@ -108,10 +108,12 @@ TEST_F(AgreementSegment, ReplacesAnotherReleasesSegmentThatLooksOpen) {
 }
 
 TEST_F(AgreementSegment, ChangesTheWordOnlyWhereItIsWhatWasSeen) {
-  ShmBoard one(request(0, 2));
+  const auto of_one = request(0, 2);
+  const auto of_other = request(1, 2);
+  ShmBoard one(of_one);
   ASSERT_TRUE(one.create(7));
   ASSERT_EQ(one.publish(), BoardAnswer::done);
-  ShmBoard other(request(1, 2));
+  ShmBoard other(of_other);
   ASSERT_EQ(other.open(), BoardAnswer::done);
   auto seen_by_one = one.load();
   auto seen_by_other = other.load();

@@ -41,7 +41,9 @@ void sweep_segments(const std::string& folder, std::uint64_t now_ns);
 
 class ShmBoard {
  public:
+  // Keeps the request's address: a temporary is refused.
   explicit ShmBoard(const AgreementRequest& request);
+  explicit ShmBoard(AgreementRequest&&) = delete;
 
   [[nodiscard]] BoardAnswer open() noexcept;
   [[nodiscard]] bool create(std::uint64_t digest) noexcept;
