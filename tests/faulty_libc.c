@@ -42,8 +42,7 @@ int open(const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  if (fails_in_sys(path)) return -1;
-  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+  return openat(AT_FDCWD, path, flags, mode);
 }
 
 DIR* opendir(const char* path) {

@@ -54,7 +54,7 @@ void show_group(const GpuGroup& group) {
   for (const std::size_t bytes : group.rules.stock_sizes())
     std::printf("    %12s  NCCL's own choice is as good\n", format_bytes(bytes).c_str());
   if (group.rules.rules().empty()) {
-    std::printf("    no rules: NCCL's own choice at the sizes above, the wave model elsewhere\n");
+    std::printf("    no rules: the wave model decides at all other sizes\n");
     return;
   }
   std::printf("    %12s  %12s  %-18s  %8s  %8s  %7s  %-11s  %7s\n", "from", "to", "choice",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "lanewise/environment_plan.hpp"
@@ -20,21 +21,18 @@ constexpr double least_improvement = 1.01;
 
 // Stock's four channels have 4 MiB each for Simple. More channels share these 16 MiB: with 4 MiB
 // each, 16 channels over host memory are 0.965 of stock at 16 MiB, with 1 MiB 1.34.
-struct ChannelStep {
-  const char* channels;
-  const char* simple_bytes;
-};
-constexpr std::array channel_steps = {ChannelStep{"8", "2097152"}, ChannelStep{"16", "1048576"},
-                                      ChannelStep{"32", "524288"}};
+constexpr std::array channel_counts = {8, 16, 32};
+constexpr int stock_simple_bytes = 16 << 20;
 // NCCL's own is 640 threads x 8 steps x 120 words of 8 bytes, 4915200; this is a sixteenth.
 constexpr const char* idle_ll128_bytes = "307200";
 
 // What the user has set stays.
 SettingAxis channel_axis(const Environment& own, Ll128Buffers ll128) {
   SettingAxis axis{"channels", {}};
-  for (const ChannelStep& step : channel_steps) {
-    Environment value = {{"NCCL_MIN_NCHANNELS", step.channels}};
-    if (!own.contains("NCCL_BUFFSIZE")) value.emplace("NCCL_BUFFSIZE", step.simple_bytes);
+  for (const int channels : channel_counts) {
+    Environment value = {{"NCCL_MIN_NCHANNELS", std::to_string(channels)}};
+    if (!own.contains("NCCL_BUFFSIZE"))
+      value.emplace("NCCL_BUFFSIZE", std::to_string(stock_simple_bytes / channels));
     if (ll128 == Ll128Buffers::idle && !own.contains("NCCL_LL128_BUFFSIZE"))
       value.emplace("NCCL_LL128_BUFFSIZE", idle_ll128_bytes);
     axis.values.push_back(value);

@@ -11,9 +11,9 @@
 
 namespace lanewise::host {
 
-// Throws Error(path, line, what was expected): an unusable file or folder (see text_file.hpp), bad JSON,
-// another schema_version, unknown or missing words, numbers out of range, overlapping rules, a
-// group or environment twice, LL128 where it is not verified, or evidence that does not reach
+// Throws Error(path, line, what was expected): an unusable file or folder (see text_file.hpp), bad
+// JSON, another schema_version, unknown or missing words, numbers out of range, overlapping rules,
+// a group or environment twice, LL128 where it is not verified, or evidence that does not reach
 // gain_limit. A rule may lack all of its evidence (written by hand, samples 0), never a part.
 [[nodiscard]] Profile read_profile(const std::filesystem::path& path);
 // The same from text; `file` is the name in errors.
