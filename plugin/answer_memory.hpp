@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "host/live_counters.hpp"
-#include "lanewise/choice.hpp"
-#include "lanewise/cost_table.hpp"
+#include "host/counters/live_counters.hpp"
+#include "core/nccl/choice.hpp"
+#include "core/nccl/cost_table.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {

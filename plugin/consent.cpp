@@ -6,12 +6,12 @@
 #include <exception>
 #include <utility>
 
-#include "host/gpu_of_rank.hpp"
-#include "host/profile_file.hpp"
-#include "lanewise/digest.hpp"
-#include "lanewise/environment_key.hpp"
-#include "lanewise/error.hpp"
-#include "lanewise/version.hpp"
+#include "host/machine/gpu_of_rank.hpp"
+#include "host/profile/profile_file.hpp"
+#include "core/agreement/digest.hpp"
+#include "core/profile/environment_key.hpp"
+#include "core/error.hpp"
+#include "core/version.hpp"
 
 namespace lanewise::plugin {
 namespace {

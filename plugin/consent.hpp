@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "host/agreement.hpp"
-#include "host/settings.hpp"
+#include "host/agreement/agreement.hpp"
+#include "host/process/settings.hpp"
 #include "inputs.hpp"
 
 namespace lanewise::plugin {

@@ -11,9 +11,9 @@
 
 #include "environment_layer.hpp"
 #include "guard.hpp"
-#include "host/gpu_of_rank.hpp"
-#include "host/settings.hpp"
-#include "lanewise/version.hpp"
+#include "host/machine/gpu_of_rank.hpp"
+#include "host/process/settings.hpp"
+#include "core/version.hpp"
 #include "translate.hpp"
 
 namespace lanewise::plugin {

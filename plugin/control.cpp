@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "lanewise/control.h"
-#include "lanewise/version.hpp"
+#include "core/version.hpp"
 #include "translate.hpp"
 
 namespace lanewise::plugin {

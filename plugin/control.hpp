@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "lanewise/choice.hpp"
-#include "lanewise/policy.hpp"
+#include "core/nccl/choice.hpp"
+#include "core/decision/policy.hpp"
 
 namespace lanewise::plugin {
 

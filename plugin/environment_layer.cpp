@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "host/launch_files.hpp"
-#include "host/log.hpp"
-#include "host/nccl_library.hpp"
-#include "host/profile_search.hpp"
-#include "host/settings.hpp"
-#include "lanewise/launch_plan.hpp"
+#include "host/profile/launch_files.hpp"
+#include "host/process/log.hpp"
+#include "host/nccl/nccl_library.hpp"
+#include "host/profile/profile_search.hpp"
+#include "host/process/settings.hpp"
+#include "core/profile/launch_plan.hpp"
 #include "machine.hpp"
 #include "translate.hpp"
 #include "variable_store.hpp"

@@ -4,8 +4,8 @@
 
 // The environment layer inside NCCL: the same variables that `lanewise run` sets, answered by the
 // env plugin or set by the net plugin. Decided once a process; what the user has set always wins.
-#include "lanewise/nccl_release.hpp"
-#include "lanewise/profile.hpp"
+#include "core/nccl/nccl_release.hpp"
+#include "core/profile/profile.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {

@@ -7,12 +7,12 @@
 #include <limits>
 #include <utility>
 
-#include "host/nccl_environment.hpp"
-#include "host/nccl_library.hpp"
-#include "host/profile_file.hpp"
-#include "host/profile_search.hpp"
-#include "lanewise/error.hpp"
-#include "lanewise/machine_facts.hpp"
+#include "host/nccl/nccl_environment.hpp"
+#include "host/nccl/nccl_library.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/profile/profile_search.hpp"
+#include "core/error.hpp"
+#include "core/machine/machine_facts.hpp"
 #include "machine.hpp"
 
 namespace lanewise::plugin {

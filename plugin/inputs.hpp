@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "host/settings.hpp"
-#include "lanewise/nccl_release.hpp"
-#include "lanewise/policy_inputs.hpp"
-#include "lanewise/profile.hpp"
-#include "lanewise/topology.hpp"
+#include "host/process/settings.hpp"
+#include "core/nccl/nccl_release.hpp"
+#include "core/decision/policy_inputs.hpp"
+#include "core/profile/profile.hpp"
+#include "core/machine/topology.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {

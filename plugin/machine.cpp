@@ -3,9 +3,9 @@
 
 #include "machine.hpp"
 
-#include "host/topology_source.hpp"
-#include "lanewise/error.hpp"
-#include "lanewise/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
+#include "core/error.hpp"
+#include "core/machine/topology_facts.hpp"
 
 namespace lanewise::plugin {
 namespace {

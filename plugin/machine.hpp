@@ -5,7 +5,7 @@
 // The machine of this process: read once, then the same for every communicator, also after a fork.
 #include <string>
 
-#include "lanewise/topology.hpp"
+#include "core/machine/topology.hpp"
 
 namespace lanewise::plugin {
 

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <optional>
 
-#include "host/counter_key.hpp"
-#include "host/log.hpp"
-#include "lanewise/choice.hpp"
-#include "lanewise/collective.hpp"
-#include "lanewise/cost_table.hpp"
+#include "host/counters/counter_key.hpp"
+#include "host/process/log.hpp"
+#include "core/nccl/choice.hpp"
+#include "core/nccl/collective.hpp"
+#include "core/nccl/cost_table.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::plugin {
 

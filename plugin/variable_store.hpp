@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "lanewise/profile.hpp"
+#include "core/profile/profile.hpp"
 
 namespace lanewise::plugin {
 

@@ -54,7 +54,7 @@ fetch_source() {
 
 # hwloc's Linux backend reads PCI from sysfs, but --disable-pci would take that away too: so
 # libpciaccess is just not found. hwloc's getenv goes to a function of ours
-# (src/host/hardware_hwloc.cpp): an HWLOC_ variable of the user's must not make one rank see another
+# (src/host/machine/hardware_hwloc.cpp): an HWLOC_ variable of the user's must not make one rank see another
 # machine than its peers. So does its openat: it reads 25 files of every processor, most of them of
 # caches that we filter out, whatever the filters say. Only the library is made: no tools, tools' files or documentation.
 # Steps are joined by && because a caller that asks for the result switches set -e off in here.

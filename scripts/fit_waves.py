@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Lanewise authors
-"""Fits the constants of src/core/latency.cpp to measured all-reduces over host memory.
+"""Fits the constants of src/core/model/latency.cpp to measured all-reduces over host memory.
 
     scripts/fit_waves.py ../shared/data/allreduce_h200x2.csv bench/measurements/allreduce_h200x4.csv
 
@@ -46,7 +46,7 @@ def threshold(algorithm, protocol, ranks):
 
 
 def launch(algorithm, protocol, channels, size, ranks, available, release):
-    """Threads, channels and slice as src/core/waves.cpp reckons them (2.26 and later)."""
+    """Threads, channels and slice as src/core/model/waves.cpp reckons them (2.26 and later)."""
     per_thread = threshold(algorithm, protocol, ranks)
     default, threads = available, 512
     while default > 1 and size < default * threads * per_thread:

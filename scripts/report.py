@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Lanewise authors
-"""Turns results of lanewise-bench (bench/result_schema.md) into one self-contained HTML page.
+"""Turns results of lanewise-bench (bench/report/result_schema.md) into one self-contained HTML page.
 
     scripts/report.py compare.json [links.json replay.json ...] -o report.html
 
@@ -135,7 +135,7 @@ def main():
     try:
         page = make_page(read_results(options.results))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        return fail(f"expected a result as bench/result_schema.md says: {error!r}")
+        return fail(f"expected a result as bench/report/result_schema.md says: {error!r}")
     try:
         with open(options.output, "w", encoding="utf-8") as file:
             file.write(page)

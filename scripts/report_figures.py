@@ -15,7 +15,7 @@ try:
 except ImportError:
     sys.exit("report.py: needs matplotlib (apt install python3-matplotlib)")
 
-NEVER_WORSE = 0.98  # as never_worse_limit in include/lanewise/statistics.hpp
+NEVER_WORSE = 0.98  # as never_worse_limit in src/core/include/core/statistics.hpp
 MOST_NAMED_ARMS = 8  # more curves cannot be told apart: a sweep shows stock and its best alone
 # Okabe and Ito: told apart also by those who do not see red and green apart.
 COLOURS = ["#555555", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]

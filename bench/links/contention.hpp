@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lanewise/topology.hpp"
+#include "core/machine/topology.hpp"
 #include "probe.hpp"
 
 namespace lanewise::bench {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "cuda_resources.hpp"
+#include "direct/cuda_resources.hpp"
 #include "link_kernels.hpp"
 
 namespace lanewise::bench {

@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "cuda_resources.hpp"
-#include "one_shot.hpp"
+#include "direct/cuda_resources.hpp"
+#include "direct/one_shot.hpp"
 #include "one_shot_reference.hpp"
 
 namespace lanewise::bench {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "arrival.hpp"
-#include "cuda_check.hpp"
-#include "devices.hpp"
+#include "direct/cuda_check.hpp"
+#include "gpu/devices.hpp"
 #include "gpu_flows.hpp"
 #include "gpu_one_shot.hpp"
 #include "gpu_ping.hpp"

@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "link_kernels.hpp"
-#include "system_memory.cuh"
+#include "direct/system_memory.cuh"
 
 namespace lanewise::bench::device {
 

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::bench {
 namespace {

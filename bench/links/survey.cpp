@@ -9,7 +9,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::bench {
 namespace {

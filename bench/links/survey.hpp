@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contention.hpp"
-#include "lanewise/topology.hpp"
+#include "core/machine/topology.hpp"
 #include "link_report.hpp"
 #include "link_tester.hpp"
 

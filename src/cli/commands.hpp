@@ -7,7 +7,7 @@
 // command throws lanewise::Error for bad input (exit status 2) or cli::Exit for another status.
 #include <CLI/CLI.hpp>
 
-#include "host/exit_status.hpp"
+#include "host/process/exit_status.hpp"
 
 namespace lanewise::cli {
 

@@ -10,8 +10,8 @@
 #include "commands.hpp"
 #include "explain_output.hpp"
 #include "explain_scene.hpp"
-#include "host/nccl_environment.hpp"
-#include "lanewise/error.hpp"
+#include "host/nccl/nccl_environment.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::cli {
 namespace {

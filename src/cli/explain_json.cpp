@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "explain_output.hpp"
-#include "host/json.hpp"
+#include "host/files/json.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "lanewise/environment_plan.hpp"
+#include "core/profile/environment_plan.hpp"
 
 namespace lanewise::cli {
 namespace {

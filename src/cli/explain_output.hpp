@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "lanewise/environment_standing.hpp"
-#include "lanewise/explanation.hpp"
+#include "core/profile/environment_standing.hpp"
+#include "core/decision/explanation.hpp"
 
 namespace lanewise::cli {
 

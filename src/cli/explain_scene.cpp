@@ -5,11 +5,11 @@
 
 #include <utility>
 
-#include "host/nccl_conf.hpp"
-#include "host/nccl_environment.hpp"
-#include "host/topology_source.hpp"
-#include "lanewise/error.hpp"
-#include "lanewise/machine_facts.hpp"
+#include "host/nccl/nccl_conf.hpp"
+#include "host/nccl/nccl_environment.hpp"
+#include "host/machine/topology_source.hpp"
+#include "core/error.hpp"
+#include "core/machine/machine_facts.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "host/price_table_file.hpp"
-#include "host/profile_search.hpp"
-#include "host/settings.hpp"
-#include "lanewise/environment_standing.hpp"
-#include "lanewise/policy_inputs.hpp"
-#include "lanewise/prices.hpp"
-#include "lanewise/topology.hpp"
-#include "lanewise/waves.hpp"
+#include "host/nccl/price_table_file.hpp"
+#include "host/profile/profile_search.hpp"
+#include "host/process/settings.hpp"
+#include "core/profile/environment_standing.hpp"
+#include "core/decision/policy_inputs.hpp"
+#include "core/nccl/prices.hpp"
+#include "core/machine/topology.hpp"
+#include "core/model/waves.hpp"
 
 namespace lanewise::cli {
 

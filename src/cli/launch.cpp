@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
-#include "host/launch_files.hpp"
-#include "host/nccl_conf.hpp"
-#include "host/plugin_library.hpp"
-#include "host/profile_search.hpp"
-#include "host/settings.hpp"
-#include "lanewise/error.hpp"
+#include "host/profile/launch_files.hpp"
+#include "host/nccl/nccl_conf.hpp"
+#include "host/nccl/plugin_library.hpp"
+#include "host/profile/profile_search.hpp"
+#include "host/process/settings.hpp"
+#include "core/error.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

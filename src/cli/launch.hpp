@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lanewise/launch_plan.hpp"
+#include "core/profile/launch_plan.hpp"
 
 namespace lanewise::cli {
 

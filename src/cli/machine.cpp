@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "host/topology_source.hpp"
+#include "host/machine/topology_source.hpp"
 
 namespace lanewise::cli {
 

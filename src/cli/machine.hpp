@@ -6,8 +6,8 @@
 // Which machine a subcommand looks at.
 #include <string>
 
-#include "host/settings.hpp"
-#include "lanewise/topology.hpp"
+#include "host/process/settings.hpp"
+#include "core/machine/topology.hpp"
 
 namespace lanewise::cli {
 

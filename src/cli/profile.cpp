@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "lanewise/profile.hpp"
+#include "core/profile/profile.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -10,10 +10,10 @@
 #include <string>
 
 #include "commands.hpp"
-#include "host/profile_file.hpp"
-#include "host/settings.hpp"
-#include "host/topology_source.hpp"
-#include "lanewise/environment_key.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/process/settings.hpp"
+#include "host/machine/topology_source.hpp"
+#include "core/profile/environment_key.hpp"
 #include "profile_convert.hpp"
 
 namespace lanewise::cli {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host/profile_file.hpp"
-#include "host/text_file.hpp"
-#include "host/tuner_csv.hpp"
-#include "lanewise/error.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/files/text_file.hpp"
+#include "host/profile/tuner_csv.hpp"
+#include "core/error.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

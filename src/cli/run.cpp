@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 #include "launch.hpp"
 
 namespace lanewise::cli {

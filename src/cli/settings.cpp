@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "host/settings.hpp"
+#include "host/process/settings.hpp"
 
 #include <cstdio>
 #include <string>

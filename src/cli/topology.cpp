@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "lanewise/topology.hpp"
+#include "core/machine/topology.hpp"
 
 #include <cstdio>
 #include <memory>

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstdio>
 
-#include "host/json.hpp"
-#include "lanewise/topology_facts.hpp"
+#include "host/files/json.hpp"
+#include "core/machine/topology_facts.hpp"
 #include "topology_report.hpp"
 
 namespace lanewise::cli {

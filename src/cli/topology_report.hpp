@@ -5,7 +5,7 @@
 // A topology as text for people and as JSON for programs. Both are tested output.
 #include <string>
 
-#include "lanewise/topology.hpp"
+#include "core/machine/topology.hpp"
 
 namespace lanewise::cli {
 

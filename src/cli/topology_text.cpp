@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <map>
 
-#include "lanewise/topology_facts.hpp"
+#include "core/machine/topology_facts.hpp"
 #include "topology_report.hpp"
 
 namespace lanewise::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "lanewise/version.hpp"
+#include "core/version.hpp"
 
 #include <cstdio>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "lanewise/statistics.hpp"
+#include "core/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-#include "lanewise/error.hpp"
+#include "core/error.hpp"
 
 namespace lanewise {
 namespace {

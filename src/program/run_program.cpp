@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "host/exit_status.hpp"
-#include "lanewise/error.hpp"
+#include "host/process/exit_status.hpp"
+#include "core/error.hpp"
 
 namespace lanewise::program {
 namespace {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <cstdio>
+
+#include "commands.hpp"
+#include "gpu/devices.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+void show_environment() {
+  const auto devices = list_devices();
+  std::printf("driver for CUDA %s\n", driver_cuda_version().c_str());
+  for (std::size_t index = 0; index < devices.size(); ++index) {
+    const Device& device = devices[index];
+    std::printf("GPU %zu: %s at %s, sm_%d, %d multiprocessors, %.0f GiB\n", index,
+                device.name.c_str(), device.pci.c_str(), device.compute_capability,
+                device.multiprocessors, static_cast<double>(device.memory_bytes) / (1U << 30U));
+  }
+}
+
+}  // namespace
+
+void add_environment(CLI::App& app) {
+  app.add_subcommand("environment", "Show the driver and the GPUs that the bench would use")
+      ->callback(show_environment);
+}
+
+}  // namespace lanewise::bench

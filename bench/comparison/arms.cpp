@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "arms.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "conf_file.hpp"
+#include "environments/environment_options.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/process/settings.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "core/error.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+std::function<std::optional<Choice>(std::size_t)> always(std::optional<Choice> choice) {
+  return [choice](std::size_t) { return choice; };
+}
+
+constexpr const char* lanewise_env = "lanewise-env";
+
+// What `lanewise run` would add to the ranks' variables; empty where they have the profile's best
+// environment already, or one that contradicts every other.
+Environment best_variables(const std::string& file, const Machine& machine) {
+  Environment own = host::read_process_environment();
+  for (const auto& [name, value] : environment_with_plugin(machine)) own[name] = value;
+  return plan_environment(host::read_profile(file), own).additions;
+}
+
+ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
+  ArmPlan plan{name, environment_with_plugin(machine), Arm::settings, always(std::nullopt)};
+  if (name == "stock") {
+    plan.variables = environment_without_plugin(machine);
+    plan.arm = Arm::stock;
+  } else if (name == "noop" || name == "one-shot") {
+    plan.arm = Arm::stock;
+    plan.is_one_shot = name == "one-shot";
+  } else if (name == "lanewise") {
+    if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
+    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
+  } else if (name == lanewise_env) {
+    if (profile.empty()) throw Error("the arm lanewise-env needs --profile FILE");
+    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
+    for (const auto& [variable, value] : best_variables(profile, machine))
+      plan.variables[variable] = value;
+  } else if (name != "lanewise-no-profile") {
+    throw Error("unknown arm \"" + name +
+                "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
+                "env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::optional<Choice> parse_choice(std::string_view text) {
+  const std::size_t first = text.find('/');
+  if (first == std::string_view::npos) return std::nullopt;
+  const std::size_t second = text.find('/', first + 1);
+  const auto algorithm = parse_algorithm(text.substr(0, first));
+  const auto protocol = parse_protocol(text.substr(first + 1, second - first - 1));
+  if (!algorithm || !protocol) return std::nullopt;
+  Choice choice{*algorithm, *protocol, 0};
+  if (second == std::string_view::npos) return choice;
+  const std::string_view channels = text.substr(second + 1);
+  const char* const last = channels.data() + channels.size();
+  const auto end = std::from_chars(channels.data(), last, choice.channels);
+  if (end.ec != std::errc() || end.ptr != last || choice.channels < 1 || choice.channels > 64) {
+    return std::nullopt;
+  }
+  return choice;
+}
+
+ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::string& profile) {
+  if (name.starts_with("env:")) {
+    ArmPlan plan{name, environment_without_plugin(machine), Arm::stock, always(std::nullopt)};
+    for (const auto& [variable, value] : parse_variables(name.substr(4))) {
+      plan.variables[variable] = value;
+    }
+    return plan;
+  }
+  if (name.starts_with("conf:")) {
+    const ConfFile file = read_conf_file(name.substr(5));
+    return {name, environment_with_plugin(machine), Arm::stock,
+            [file, ranks = machine.ranks](std::size_t bytes) { return file.find(bytes, ranks); }};
+  }
+  if (const auto choice = parse_choice(name)) {
+    return {name, environment_with_plugin(machine), Arm::settings, always(choice)};
+  }
+  return plan_named(name, machine, profile);
+}
+
+std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
+                               const std::vector<std::string>& usual, const Machine& machine,
+                               const std::string& profile) {
+  if (names.empty()) {
+    names = usual;
+    // Ranks that somebody else has started have one environment, with the plugin.
+    const bool is_joined = machine.kind == RankKind::joined;
+    if (is_joined) std::erase(names, "stock");
+    if (!profile.empty()) names.emplace_back("lanewise");
+    if (!profile.empty() && !is_joined && !best_variables(profile, machine).empty())
+      names.emplace_back(lanewise_env);
+  }
+  std::vector<ArmPlan> plans;
+  for (const std::string& name : names) plans.push_back(plan_arm(name, machine, profile));
+  return plans;
+}
+
+Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
+                 const RankOptions& options, DataType type, std::size_t max_bytes) {
+  Field field;
+  std::map<Environment, std::string> labels;
+  for (const ArmPlan& plan : plans) {
+    std::string& label = labels[plan.variables];
+    label += (label.empty() ? "" : ", ") + plan.name;
+  }
+  if (machine.kind == RankKind::joined && labels.size() > 1) {
+    throw Error("ranks of mpirun or torchrun have one environment, these arms need " +
+                std::to_string(labels.size()) +
+                ": noop, lanewise-no-profile and choices share one");
+  }
+  const auto wants_one_shot = [&plans](const Environment& variables) {
+    return std::any_of(plans.begin(), plans.end(), [&](const ArmPlan& plan) {
+      return plan.is_one_shot && plan.variables == variables;
+    });
+  };
+  std::map<Environment, Gang*> started;
+  for (const ArmPlan& plan : plans) {
+    Gang*& gang = started[plan.variables];
+    if (gang == nullptr) {
+      field.gangs.push_back(open_gang(machine, options,
+                                      {labels[plan.variables], plan.variables, type, max_bytes,
+                                       wants_one_shot(plan.variables)}));
+      gang = field.gangs.back().get();
+    }
+    field.arms.push_back({plan, gang});
+  }
+  return field;
+}
+
+}  // namespace lanewise::bench

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What is compared: each arm is a way to run the same call, in ranks of one environment. Arms of
+// equal environments share their ranks.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "candidate.hpp"
+#include "ranks/rank_options.hpp"
+
+namespace lanewise::bench {
+
+struct ArmPlan {
+  std::string name;
+  Environment variables;  // the gang's
+  Arm arm = Arm::settings;
+  // The choice forced at a size; none where the plugin decides or nothing was said for the size.
+  std::function<std::optional<Choice>(std::size_t bytes)> forced;
+  bool is_one_shot = false;
+};
+
+// "stock" (no plugin), "noop" (plugin that touches nothing), "lanewise-no-profile", "lanewise"
+// (with `profile`), "lanewise-env" (and its best environment, as `lanewise run` starts a server),
+// "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
+// "ring/ll/2" (forced), "one-shot" (not NCCL: the floor under any ring). Throws Error for any other
+// word.
+[[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
+                               const std::string& profile);
+// Those named; where none is, the usual ones: `usual`, and lanewise if there is a profile for it.
+[[nodiscard]] std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
+                                             const std::vector<std::string>& usual,
+                                             const Machine& machine, const std::string& profile);
+// "ring/ll/2" or "tree/simple".
+[[nodiscard]] std::optional<Choice> parse_choice(std::string_view text);
+
+// Arms with their ranks started.
+struct RunningArm {
+  ArmPlan plan;
+  Gang* gang = nullptr;
+};
+struct Field {
+  std::vector<std::unique_ptr<Gang>> gangs;
+  std::vector<RunningArm> arms;
+};
+[[nodiscard]] Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
+                               const RankOptions& options, DataType type, std::size_t max_bytes);
+
+}  // namespace lanewise::bench

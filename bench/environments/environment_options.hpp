@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What a user says about the environments to screen, for `tune` and `environments` alike.
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/profile/profile.hpp"
+
+namespace lanewise::bench {
+
+struct EnvironmentOptions {
+  std::string memory = "256M";
+  std::vector<std::string> given;  // each "NAME=VALUE[,NAME=VALUE ..]"; empty: the search's own
+  std::string plant_in;            // for tests, see ScreenOptions
+};
+
+void add_environment_options(CLI::App& command, EnvironmentOptions& options);
+
+// "256M", "1G", "64K" or bytes. Throws Error for anything else.
+[[nodiscard]] long long parse_memory(const std::string& text);
+// "NAME=VALUE,NAME=VALUE". Throws Error for anything else.
+[[nodiscard]] Environment parse_variables(const std::string& text);
+
+}  // namespace lanewise::bench

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "environment_screen.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "comparison/choice_survey.hpp"
+#include "host/process/settings.hpp"
+#include "core/profile/environment_key.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "core/error.hpp"
+#include "comparison/sizes.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A third of a tune's default budget: one setting that hangs must not eat it all.
+constexpr int most_timeout_s = 20;
+
+// What stock's environment has over host memory, and best at the smallest sizes screened.
+constexpr int few_channels = 4;
+
+// Each kind that wins at some size and channel count of data/allreduce_h200x2.csv, on few, half and
+// all channels of the communicator; beside them Lanewise's own choice. Entries that NCCL does not
+// price drop out.
+std::vector<Choice> choices_with(int channels) {
+  std::set<int> counts = {std::min(few_channels, channels), channels};
+  if (channels > 2 * few_channels) counts.insert(channels / 2);
+  std::vector<Choice> choices = {{Algorithm::ring, Protocol::simple, 0}};
+  for (const int count : counts)
+    for (const Algorithm algorithm : {Algorithm::tree, Algorithm::ring})
+      choices.push_back({algorithm, Protocol::ll, count});
+  return choices;
+}
+
+// What decode and speculative verify steps call (FIELD.md): the sizes that an environment is for.
+// It is held against stock at every size before it is anybody's best.
+constexpr std::size_t least_of_interest = std::size_t{8} << 10;
+constexpr std::size_t most_of_interest = std::size_t{512} << 10;
+constexpr std::size_t sizes_screened = 4;
+
+// Evenly spaced among those of interest; among all where none is.
+std::vector<std::size_t> pick_sizes(const std::vector<std::size_t>& sizes) {
+  std::vector<std::size_t> pool;
+  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(pool), [](std::size_t bytes) {
+    return bytes >= least_of_interest && bytes <= most_of_interest;
+  });
+  if (pool.empty()) pool = sizes;
+  std::vector<std::size_t> picked;
+  for (std::size_t i = 0; i < sizes_screened; ++i)
+    picked.push_back(pool[(2 * i + 1) * pool.size() / (2 * sizes_screened)]);
+  picked.erase(std::unique(picked.begin(), picked.end()), picked.end());
+  return picked;
+}
+
+bool holds(const Environment& variables, const std::string& assignment) {
+  return std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+    return variable.first + "=" + variable.second == assignment;
+  });
+}
+
+class Screener {
+ public:
+  Screener(const Machine& machine, const ScreenOptions& options)
+      : machine_(machine), options_(options), sizes_(pick_sizes(options.sizes)) {
+    options_.ranks.timeout_s = std::min(options_.ranks.timeout_s, most_timeout_s);
+    stock_ = open("stock", environment_without_plugin(machine), "");
+    // Before anybody else is there: free memory is the whole device's.
+    for (const std::size_t bytes : sizes_) {
+      Contest contest(bytes, options_.timing, {stock_contender()});
+      contest.prepare();
+      contest.finish();
+    }
+    stock_memory_ = memory_of(*stock_);
+  }
+
+  // Of the environment screened last.
+  Ll128Buffers ll128_buffers() const { return ll128_; }
+
+  // A failure of these ranks is the environment's; one of stock's ranks is everybody's.
+  Screening screen(const Environment& variables) {
+    Screening screening{variables, 0, 0, ""};
+    try {
+      measure(screening);
+    } catch (const std::runtime_error& error) {
+      screening.fault = error.what();
+      static_cast<void>(memory_of(*stock_));
+    }
+    return screening;
+  }
+
+ private:
+  std::unique_ptr<Gang> open(const std::string& label, const Environment& variables,
+                             const std::string& plant) const {
+    RankOptions ranks = options_.ranks;
+    ranks.plant = plant;
+    return open_gang(machine_, ranks, {label, variables, options_.type, sizes_.back(), false});
+  }
+
+  void measure(Screening& screening) {
+    auto variables = environment_with_plugin(machine_);
+    for (const auto& [name, value] : screening.variables) variables.insert_or_assign(name, value);
+    const bool is_planted =
+        !options_.plant_in.empty() && holds(screening.variables, options_.plant_in);
+    const auto gang =
+        open(to_string(screening.variables), variables, is_planted ? options_.ranks.plant : "");
+    const auto survey = survey_choices(*gang, machine_, sizes_.back());
+    ll128_ = buffers_needed(survey);
+    const auto choices = choices_with(survey.communicator.channels);
+    std::vector<double> ratios;
+    for (const std::size_t bytes : sizes_) {
+      const auto ratio = compare(contenders(*gang, choices), bytes, screening);
+      if (!screening.fault.empty()) return;
+      ratios.push_back(ratio);
+    }
+    screening.speedup = geometric_mean(ratios);
+    screening.memory_bytes = memory_of(*gang) - stock_memory_;
+    gang->kill();
+  }
+
+  static Ll128Buffers buffers_needed(const ChoiceSurvey& survey) {
+    const bool has_ll128 =
+        std::any_of(survey.entries.begin(), survey.entries.end(),
+                    [](const Choice& entry) { return entry.protocol == Protocol::ll128; });
+    return has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
+  }
+
+  Contender stock_contender() const {
+    return {stock_.get(), {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}};
+  }
+
+  // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
+  double compare(std::vector<Contender> contenders, std::size_t bytes, Screening& screening) {
+    Contest contest(bytes, options_.timing, std::move(contenders));
+    contest.prepare();
+    double best = 0;
+    if (find_fault(contest, screening.fault)) {
+      contest.finish();
+      return best;
+    }
+    contest.run(gain_limit, Clock::now());
+    for (const Contender& contender : contest.contenders().subspan(1))
+      if (const auto ratio = contender.ratio()) best = std::max(best, ratio->median);
+    contest.finish();
+    if (best <= 0) throw std::runtime_error("no choice could be timed at " + show_size(bytes));
+    return best;
+  }
+
+  std::vector<Contender> contenders(Gang& gang, const std::vector<Choice>& choices) const {
+    std::vector<Contender> all = {stock_contender()};
+    all.emplace_back();
+    all.back().gang = &gang;
+    all.back().candidate.name = "lanewise";
+    for (const Choice& choice : choices) {
+      all.emplace_back();
+      all.back().gang = &gang;
+      all.back().candidate.name = to_string(choice);
+      all.back().candidate.forced = choice;
+    }
+    return all;
+  }
+
+  static bool find_fault(const Contest& contest, std::string& fault) {
+    for (const Contender& contender : contest.contenders().subspan(1)) {
+      if (contender.verification.fault.empty()) continue;
+      fault = contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
+              contender.verification.fault;
+      return true;
+    }
+    return false;
+  }
+
+  static long long memory_of(Gang& gang) {
+    return gang.call("memory", nlohmann::json::object()).at("bytes").get<long long>();
+  }
+
+  const Machine& machine_;
+  ScreenOptions options_;
+  std::vector<std::size_t> sizes_;
+  std::unique_ptr<Gang> stock_;
+  long long stock_memory_ = 0;
+  Ll128Buffers ll128_ = Ll128Buffers::needed;
+};
+
+}  // namespace
+
+void apply(const EnvironmentOptions& said, ScreenOptions& options) {
+  options.memory_limit_bytes = parse_memory(said.memory);
+  options.plant_in = said.plant_in;
+  options.given.clear();
+  for (const auto& text : said.given) options.given.push_back(parse_variables(text));
+}
+
+ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& options,
+                                  const std::function<void(const Screening&)>& report) {
+  const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
+  const auto own = host::read_process_environment();
+  Screener screener(machine, options);
+  const auto screen = [&](const Environment& variables) {
+    auto screening = screener.screen(variables);
+    report(screening);
+    return screening;
+  };
+  const auto base = screen(keyed_part(own));
+  const auto axes = options.given.empty()
+                        ? setting_axes(own, options.graph_file, screener.ll128_buffers())
+                        : given_axes(options.given);
+  EnvironmentSearch search(base.variables, axes, options.memory_limit_bytes);
+  search.record(base);
+  auto variables = search.next();
+  for (; variables && Clock::now() < end; variables = search.next())
+    search.record(screen(*variables));
+  return {search.screenings(), search.worthwhile(), search.unsafe_settings(), !variables};
+}
+
+}  // namespace lanewise::bench

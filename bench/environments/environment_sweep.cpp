@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "environment_sweep.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "gpu/devices.hpp"
+#include "host/process/settings.hpp"
+#include "host/machine/topology_source.hpp"
+#include "core/profile/environment_key.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "comparison/sizes.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+// Fewer than a sweep's: each size has its choice by now, this only holds it against stock.
+constexpr int check_rounds = 8;
+
+// Of prefill, where a call takes milliseconds.
+constexpr int prefill_calls = 4;
+
+// As the plugin's ranks see it: this process's variables under the gang's.
+Environment environment_of(const Gang& gang) {
+  Environment all = host::read_process_environment();
+  for (const auto& [name, value] : gang.plan().variables) all[name] = value;
+  return keyed_part(all);
+}
+
+// Positions in the topology; empty where one GPU is not found there.
+std::vector<int> positions_of_ranks(const Topology& topology, int ranks) {
+  const auto devices = list_devices();
+  std::vector<int> positions;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto& device = devices[static_cast<std::size_t>(rank) % devices.size()];
+    const auto address = parse_pci_address(device.pci);
+    const auto position = address ? topology.find_gpu(*address) : std::nullopt;
+    if (!position) return {};
+    positions.push_back(static_cast<int>(*position));
+  }
+  std::sort(positions.begin(), positions.end());
+  return positions;
+}
+
+std::size_t largest_checked(const TuneRequest& request) {
+  std::size_t most = request.sizes.back();
+  for (const std::size_t bytes : request.prefill_sizes) most = std::max(most, bytes);
+  return most;
+}
+
+double mean_speedup(const RuleSet& rules, const std::vector<MeasuredSize>& sizes) {
+  std::vector<double> ratios;
+  for (const MeasuredSize& size : sizes) {
+    ratios.push_back(rules.find(size.bytes) != nullptr ? size.ratio.median : 1.0);
+  }
+  return geometric_mean(ratios);
+}
+
+struct AgainstStock {
+  double speedup = 0;
+  std::string slower;  // sizes at which it is slower for sure, for people; empty: none
+};
+
+std::vector<Contender> contenders(SweptEnvironment& base, SweptEnvironment& swept,
+                                  std::size_t bytes) {
+  std::vector<Contender> both(2);
+  both[0].gang = base.gang.get();
+  both[0].candidate.name = "stock";
+  both[0].candidate.arm = Arm::stock;
+  both[1].gang = swept.gang.get();
+  // As the plugin will do there: by a rule, by NCCL, or by the wave model.
+  const RuleSet& rules = swept.tuned.groups.front().rules;
+  const Rule* rule = rules.find(bytes);
+  both[1].candidate.name = rule == nullptr ? "without a rule" : to_string(rule->choice);
+  both[1].candidate.arm = rules.keeps_stock(bytes) ? Arm::stock : Arm::settings;
+  if (rule != nullptr) both[1].candidate.forced = rule->choice;
+  return both;
+}
+
+Estimate ratio_to_stock(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes,
+                        const TimingOptions& timing) {
+  Contest contest(bytes, timing, contenders(base, swept, bytes));
+  contest.prepare();
+  contest.run(never_worse_limit, std::chrono::steady_clock::now());
+  const Contender& mine = contest.contenders()[1];
+  const auto ratio = mine.ratio();
+  contest.finish();
+  if (!mine.verification.fault.empty())
+    throw std::runtime_error(mine.candidate.name + " at " + show_size(bytes) + ": " +
+                             mine.verification.fault);
+  if (!ratio) throw std::runtime_error("its choice could not be timed at " + show_size(bytes));
+  return *ratio;
+}
+
+AgainstStock hold_against_stock(SweptEnvironment& base, SweptEnvironment& swept,
+                                const TuneRequest& request) {
+  TimingOptions timing;
+  timing.fewest_rounds = timing.most_rounds = check_rounds;
+  timing.seed = request.seed;
+  AgainstStock result;
+  std::vector<double> ratios;
+  const auto hold = [&](std::size_t bytes) {
+    const Estimate ratio = ratio_to_stock(base, swept, bytes, timing);
+    if (judge(ratio, never_worse_limit) == Verdict::worse)
+      result.slower += (result.slower.empty() ? "" : ", ") + show_size(bytes);
+    return ratio.median;
+  };
+  for (const std::size_t bytes : request.sizes) ratios.push_back(hold(bytes));
+  result.speedup = geometric_mean(ratios);
+  timing.calls = prefill_calls;
+  for (const std::size_t bytes : request.prefill_sizes) static_cast<void>(hold(bytes));
+  return result;
+}
+
+// The fastest that the search built upon, unless that is where it started.
+const Screening* find_fastest(const ScreenOutcome& outcome) {
+  if (outcome.worthwhile.empty()) return nullptr;
+  const Screening& fastest = outcome.worthwhile.front();
+  return fastest.variables == outcome.screenings.front().variables ? nullptr : &fastest;
+}
+
+void settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
+            const TuneRequest& request) {
+  if (!swept.outcome.faults.empty()) throw std::runtime_error(swept.outcome.faults.front());
+  const auto result = hold_against_stock(base, swept, request);
+  swept.tuned.speedup = result.speedup;
+  std::printf("%s: %s\n", to_string(swept.tuned.variables).c_str(),
+              describe_measurement(swept.tuned).c_str());
+  if (!result.slower.empty()) {
+    // Nor is it anybody's second best: what is in the profile may be applied.
+    std::printf("slower than stock at %s, so it is left out\n", result.slower.c_str());
+    return;
+  }
+  profile.environments.push_back(swept.tuned);
+  const bool is_gain = swept.tuned.speedup > base.tuned.speedup * gain_limit;
+  if (is_gain) profile.best_environment = profile.environments.size() - 1;
+}
+
+}  // namespace
+
+SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ranks,
+                                   const Environment& variables, DataType type,
+                                   const TuneRequest& request) {
+  auto all = environment_with_plugin(machine);
+  for (const auto& [name, value] : variables) all.insert_or_assign(name, value);
+  const std::string label = variables.empty() ? "tune" : "tune with " + to_string(variables);
+  SweptEnvironment swept;
+  swept.gang = open_gang(machine, ranks, {label, all, type, largest_checked(request), false});
+  const auto survey = survey_choices(*swept.gang, machine, request.sizes.back());
+  std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %s\n", to_string(machine.nccl).c_str(),
+              machine.ranks, machine.gpus, survey.communicator.channels,
+              to_string(variables).c_str());
+  swept.outcome = tune_choices(*swept.gang, survey, request);
+  GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
+                 swept.outcome.is_ll128_verified, build_rules(swept.outcome.sizes), survey.link};
+  swept.tuned.variables = environment_of(*swept.gang);
+  swept.tuned.speedup = mean_speedup(group.rules, swept.outcome.sizes);
+  swept.tuned.groups.push_back(std::move(group));
+  return swept;
+}
+
+void tune_environments(Profile& profile, const Machine& machine, const ScreenOptions& screen,
+                       const TuneRequest& request, SweptEnvironment& base) {
+  std::printf("environments: gain over stock, memory of a rank beyond stock's\n");
+  const auto outcome = screen_environments(machine, screen, show_screening);
+  profile.unsafe = outcome.unsafe;
+  const Screening* fastest = find_fastest(outcome);
+  if (fastest == nullptr) {
+    std::printf(outcome.is_complete
+                    ? "no environment beats stock's\n"
+                    : "the budget ended the search: none is known to beat stock's\n");
+    return;
+  }
+  RankOptions ranks = screen.ranks;
+  ranks.plant.clear();
+  try {
+    auto swept = sweep_environment(machine, ranks, fastest->variables, screen.type, request);
+    swept.tuned.memory_bytes = fastest->memory_bytes;
+    settle(profile, base, swept, request);
+  } catch (const std::runtime_error& error) {
+    profile.unsafe.push_back({fastest->variables, error.what()});
+    std::printf("UNSAFE %s: %s\n", to_string(fastest->variables).c_str(), error.what());
+  }
+}
+
+void show_screening(const Screening& screening) {
+  constexpr double bytes_per_mebibyte = 1024.0 * 1024.0;
+  const auto name = to_string(screening.variables);
+  if (screening.fault.empty()) {
+    std::printf("%6.3f  %8.1f MiB  %s\n", screening.speedup,
+                static_cast<double>(screening.memory_bytes) / bytes_per_mebibyte, name.c_str());
+  } else {
+    std::printf("UNSAFE  %12s  %s: %s\n", "", name.c_str(), screening.fault.c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace lanewise::bench

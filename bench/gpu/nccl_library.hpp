@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// NCCL opened at run time: LD_LIBRARY_PATH chooses the release, and --help works without any.
+#include <nccl.h>
+
+#include <string>
+
+#include "core/nccl/nccl_release.hpp"
+
+namespace lanewise::bench {
+
+struct NcclLibrary {
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetErrorString) get_error_string = nullptr;
+  decltype(&ncclGetLastError) get_last_error = nullptr;
+  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&ncclCommInitRank) init_rank = nullptr;
+  decltype(&ncclCommDestroy) destroy = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  std::string path;  // of the file that was opened
+
+  [[nodiscard]] NcclRelease release() const;
+  // Throws std::runtime_error with NCCL's own words where `status` is not success.
+  void check(ncclResult_t status, const char* call) const;
+};
+
+// Throws Error that says what is missing. Opened once per process.
+[[nodiscard]] const NcclLibrary& open_nccl();
+
+}  // namespace lanewise::bench

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "session.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "direct/cuda_check.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+// Takes the GPU's place in the count of ranks: rank r runs on GPU r modulo GPUs.
+int choose_device(int rank) {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  const int device = rank % count;
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  return device;
+}
+
+double read_cycles_per_us(int device) {
+  int kilohertz = 0;
+  check_cuda(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device),
+             "cudaDeviceGetAttribute");
+  return kilohertz / 1000.0;
+}
+
+std::size_t read_free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
+}  // namespace
+
+nlohmann::json Session::run(std::string_view operation, const nlohmann::json& request) {
+  struct Operation {
+    std::string_view name;
+    nlohmann::json (Session::*function)(const nlohmann::json&);
+  };
+  static constexpr std::array operations = {
+      Operation{"open", &Session::open},       Operation{"probe", &Session::probe},
+      Operation{"prepare", &Session::prepare}, Operation{"time", &Session::time},
+      Operation{"soak", &Session::soak},       Operation{"memory", &Session::memory},
+      Operation{"drop", &Session::drop}};
+  for (const Operation& known : operations) {
+    if (known.name == operation) return (this->*known.function)(request);
+  }
+  throw std::runtime_error("unknown operation " + std::string(operation));
+}
+
+nlohmann::json Session::open(const nlohmann::json& request) {
+  link_.begin("choosing its GPU");
+  // Ranks that somebody else has started have their variables from here, before NCCL is opened.
+  for (const auto& [name, value] : request.at("variables").items()) {
+    setenv(name.c_str(), value.get<std::string>().c_str(), 1);
+  }
+  device_ = choose_device(link_.rank());
+  check_cuda(cudaFree(nullptr), "creating the CUDA context");
+  cycles_per_us_ = read_cycles_per_us(device_);
+  type_ = parse_data_type(request.at("type").get<std::string>());
+  const auto plugin = request.at("plugin").get<std::string>();
+  const auto plant = request.at("plant").get<std::string>();
+  if (!plant.empty()) plant_ = parse_plant(plant);
+  if (!plugin.empty() && link_.leads_process()) control_.emplace(plugin);
+  link_.begin("allocating its buffers");
+  link_.barrier();
+  free_before_ = read_free_memory();
+  link_.barrier();
+  buffers_ = std::make_unique<Buffers>(request.at("max_bytes").get<std::size_t>());
+  timer_ = std::make_unique<Timer>();
+  link_.barrier();
+  link_.begin("creating its communicator on GPU " + std::to_string(device_));
+  communicator_ = std::make_unique<Communicator>(link_);
+  link_.begin("loading its kernels");
+  warm_own_kernels();
+  if (request.at("wants_one_shot").get<bool>()) open_one_shot();
+  return {{"nccl", to_string(open_nccl().release())}, {"nccl_path", open_nccl().path}};
+}
+
+void Session::warm_own_kernels() {
+  // Modules load lazily, at the first launch, and loading waits for the device.
+  const InputCode code{Pattern::random, 1, link_.rank()};
+  const std::size_t bytes = size_of(type_);
+  const cudaStream_t stream = communicator_->stream();
+  check_cuda(fill_input({buffers_->input(), 1, type_}, code, stream), "fill_input");
+  buffers_->arm_guards(bytes, stream);
+  buffers_->queue_checks(bytes, type_, code, 1, stream);
+  check_cuda(spin(1, stream), "spin");
+  timer_->start(stream);
+  timer_->stop(stream);
+  communicator_->wait();
+  link_.barrier();
+}
+
+void Session::begin(std::string_view what, const Prepared& prepared) {
+  link_.begin(std::string(what) + " " + prepared.candidate.name + " at " +
+              std::to_string(prepared.bytes) + " bytes");
+}
+
+void Session::steer(const Candidate& candidate) {
+  // All calls queued before have been decided, none after until the choice is set.
+  link_.barrier();
+  if (control_) {
+    control_->release();
+    control_->set_arm(candidate.forced ? Arm::settings : candidate.arm);
+    if (candidate.forced) control_->force(*candidate.forced);
+    control_->watch();
+  }
+  link_.barrier();
+}
+
+void Session::open_one_shot() {
+  link_.begin("opening the one-shot all-reduce");
+  OneShotOptions options;
+  options.max_bytes = std::min(options.max_bytes, buffers_->max_bytes());
+  options.route = route_from_environment();
+  link_.barrier();
+  one_shot_ = std::make_unique<OneShot>(
+      link_.rank(), link_.ranks(),
+      [this](std::span<const std::uint64_t> words) { return link_.gather(words); }, options);
+  one_shot_bytes_ = options.max_bytes;
+  link_.barrier();
+}
+
+Session::Prepared Session::plan(const Candidate& candidate, const Batch& batch) {
+  return {candidate, batch.bytes, batch.calls, batch.mode, batch.gap_us, batch.trace, {}};
+}
+
+nlohmann::json Session::probe(const nlohmann::json& request) {
+  const auto batch = request.get<Batch>();
+  std::vector<Verification> verifications;
+  for (const Candidate& candidate : batch.candidates) {
+    Prepared prepared = plan(candidate, batch);
+    verifications.push_back(capture(prepared));
+  }
+  return verifications;
+}
+
+nlohmann::json Session::prepare(const nlohmann::json& request) {
+  const auto batch = request.get<Batch>();
+  if (batch.bytes > buffers_->max_bytes()) throw std::runtime_error("larger than the buffers");
+  std::vector<Verification> verifications;
+  for (const Candidate& candidate : batch.candidates) {
+    Prepared prepared = plan(candidate, batch);
+    Verification verification;
+    verification.id = candidate.id;
+    verification.is_unavailable =
+        candidate.is_one_shot && (batch.bytes > one_shot_bytes_ || type_ == DataType::fp8);
+    if (!verification.is_unavailable) verification = capture(prepared);
+    if (!verification.is_unavailable) {
+      instantiate(prepared);
+      verify(prepared, batch.seed, verification);
+      prepared_.insert_or_assign(candidate.id, std::move(prepared));
+    }
+    verifications.push_back(std::move(verification));
+  }
+  return verifications;
+}
+
+Verification Session::capture(Prepared& prepared) {
+  begin("capturing", prepared);
+  steer(prepared.candidate);
+  // Also for eager calls: the capture connects the algorithm's channels while nothing runs.
+  prepared.graph.capture(communicator_->stream(), [&] { queue_calls(prepared); });
+  link_.barrier();
+  Verification verification;
+  verification.id = prepared.candidate.id;
+  verification.shape = prepared.graph.shape();
+  if (control_ && !prepared.candidate.is_one_shot) verification.answer = control_->last_answer();
+  // Leaders alone have asked the plugin, but all ranks must agree on going on.
+  const bool is_refused = prepared.candidate.forced && control_ &&
+                          !(verification.answer && verification.answer->is_applied);
+  verification.is_unavailable = link_.gather_max(is_refused ? 1 : 0) > 0;
+  return verification;
+}
+
+void Session::instantiate(Prepared& prepared) {
+  begin("instantiating the graph of", prepared);
+  if (prepared.mode == Mode::graph) {
+    prepared.graph.instantiate(communicator_->stream());
+  } else {
+    // NCCL launches eager calls by another way while a captured one is alive.
+    prepared.graph = CallGraph();
+  }
+  communicator_->wait();
+  link_.barrier();
+}
+
+void Session::queue_calls(const Prepared& prepared) {
+  for (const std::size_t bytes : prepared.trace) queue_call(prepared, bytes);
+  if (!prepared.trace.empty()) return;
+  for (int call = 0; call < prepared.calls; ++call) queue_call(prepared, prepared.bytes);
+}
+
+void Session::queue_call(const Prepared& prepared, std::size_t bytes) {
+  const cudaStream_t stream = communicator_->stream();
+  if (prepared.gap_us > 0) {
+    check_cuda(spin(static_cast<long long>(prepared.gap_us * cycles_per_us_), stream), "spin");
+  }
+  if (prepared.candidate.is_one_shot) {
+    one_shot_->launch(stream, buffers_->input(), buffers_->output(), bytes / size_of(type_), type_);
+  } else {
+    communicator_->all_reduce(buffers_->input(), buffers_->output(), bytes, type_);
+  }
+}
+
+void Session::run_calls(const Prepared& prepared) {
+  if (prepared.mode == Mode::graph) {
+    prepared.graph.launch(communicator_->stream());
+  } else {
+    queue_calls(prepared);
+  }
+}
+
+nlohmann::json Session::time(const nlohmann::json& request) {
+  const int launches = request.at("launches").get<int>();
+  std::vector<double> times;
+  for (const int id : request.at("ids").get<std::vector<int>>()) {
+    times.push_back(link_.gather_max(time_once(find(id), launches)));
+  }
+  return times;
+}
+
+const Session::Prepared& Session::find(int id) const {
+  const auto found = prepared_.find(id);
+  if (found == prepared_.end()) throw std::runtime_error("this candidate is not prepared");
+  return found->second;
+}
+
+double Session::time_once(const Prepared& prepared, int launches) {
+  begin("timing", prepared);
+  if (prepared.mode == Mode::eager) steer(prepared.candidate);
+  if (plant_.kind != Plant::Kind::wrong) spring_plant(prepared);
+  const cudaStream_t stream = communicator_->stream();
+  link_.barrier();
+  // The first run lines the ranks up on the GPUs; the timed ones are queued behind it.
+  run_calls(prepared);
+  timer_->start(stream);
+  for (int launch = 0; launch < launches; ++launch) run_calls(prepared);
+  timer_->stop(stream);
+  begin("waiting for the GPU to time", prepared);
+  communicator_->wait();
+  const double us = timer_->microseconds() / (launches * prepared.calls);
+  link_.barrier();
+  return us;
+}
+
+nlohmann::json Session::memory(const nlohmann::json&) {
+  link_.begin("reading its GPU's free memory");
+  link_.barrier();
+  const auto free = read_free_memory();
+  link_.barrier();
+  int devices = 0;
+  check_cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  const int ranks_here = (link_.ranks() - device_ + devices - 1) / devices;
+  const auto taken = static_cast<long long>(free_before_) - static_cast<long long>(free);
+  return {{"bytes", taken / ranks_here}};
+}
+
+nlohmann::json Session::drop(const nlohmann::json& request) {
+  link_.begin("dropping its graphs");
+  link_.barrier();
+  for (const int id : request.at("ids").get<std::vector<int>>()) prepared_.erase(id);
+  link_.barrier();
+  return nlohmann::json::object();
+}
+
+}  // namespace lanewise::bench

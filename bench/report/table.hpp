@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What a person reads: one line a size, one column an arm.
+#include <span>
+#include <string>
+
+#include "comparison/contest.hpp"
+
+namespace lanewise::bench {
+
+// "ring/ll/2", "ring/ll" where the channels are NCCL's, "-" where nobody knows.
+[[nodiscard]] std::string show_choice(const Contender& contender);
+// Columns for a line of show_line.
+[[nodiscard]] std::string show_heading(std::span<const RunningArm> arms);
+[[nodiscard]] std::string show_line(const Contest& contest);
+// On stderr.
+void show_warnings(std::span<const std::string> warnings);
+// "+01:23" of time left, for progress on stderr; rewritten in place on a terminal.
+void show_progress(std::size_t done, std::size_t all, double elapsed_s);
+
+}  // namespace lanewise::bench

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/decision/wave_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lanewise {
+namespace {
+
+// What NCCL's search finds on PCIe machines: one ring or two (fixtures/stock_tables).
+constexpr std::array plausible_search_channels = {1, 2};
+// Channel counts worth asking for; more than the communicator has is left out.
+constexpr std::array candidate_channels = {1, 2, 4, 8, 16, 32, 64};
+// Predictions this near, in logarithms, are equal: fewer channels win then.
+constexpr double tie = 0.001;
+
+constexpr std::array<std::string_view, 9> reason_texts = {
+    "predicted faster than NCCL's choice",
+    "NCCL's choice is within 10 % of the best",
+    "NVLink: the model is for PCIe",
+    "the prices do not tell PCIe from NVLink",
+    "NCCL's choice is outside the model",
+    "larger than the model's data",
+    "several operations in one group",
+    "GPU models differ",
+    "NCCL shows no prices and NCCL_ALGO or NCCL_PROTO is set",
+};
+
+// Without prices nothing tells what NCCL is about to do. This is its pick for small sizes on every
+// PCIe machine known whose search did not fail, and the better one where it did.
+constexpr Choice assumed_stock = {Algorithm::ring, Protocol::ll, 0};
+
+struct Entry {
+  Algorithm algorithm;
+  Protocol protocol;
+};
+constexpr std::array modelled_entries = {
+    Entry{Algorithm::tree, Protocol::ll}, Entry{Algorithm::tree, Protocol::simple},
+    Entry{Algorithm::ring, Protocol::ll}, Entry{Algorithm::ring, Protocol::simple}};
+
+// What NCCL is about to do, in one plausible communicator.
+struct Baseline {
+  Choice pick;
+  int channels = 0;
+  double us = 0;
+};
+
+// Where a candidate differs from NCCL's pick in channels alone and has more, LL never loses.
+bool widens(const Choice& candidate, const Baseline& stock) noexcept {
+  return candidate.algorithm == stock.pick.algorithm && candidate.protocol == stock.pick.protocol &&
+         candidate.protocol == Protocol::ll && candidate.channels >= stock.channels;
+}
+
+// LL and Simple differ by bandwidths that vary by machine far more than latencies do, and Tree and
+// Ring by hops that vary with who shares a GPU: such a switch must win the larger margin in every
+// plausible communicator.
+bool needs_clear_gain(const Choice& candidate, const Choice& stock) noexcept {
+  if (candidate.protocol == Protocol::simple) return true;
+  return candidate.algorithm != stock.algorithm;
+}
+
+}  // namespace
+
+// One decision's numbers; lives on the stack.
+struct WavePolicy::Comparison {
+  std::size_t bytes = 0;
+  std::array<Baseline, 2> stock{};
+};
+
+std::string_view text_of(ModelReason reason) noexcept {
+  return reason_texts[static_cast<std::size_t>(reason)];
+}
+
+WavePolicy::WavePolicy(const PolicyInputs& inputs) noexcept : inputs_(inputs) {
+  const auto add = [&](int channels) {
+    for (const auto& known : plausible())
+      if (known.channels == channels) return;
+    plausible_[plausible_count_++] = {inputs.ranks, channels, inputs.release, inputs.limits,
+                                      inputs.sharing};
+  };
+  if (inputs.channels) add(*inputs.channels);
+  for (const int search : plausible_search_channels)
+    if (!inputs.channels) add(channels_of_communicator(search, inputs.limits, inputs.release));
+}
+
+std::optional<ModelReason> WavePolicy::objection(const Query& query,
+                                                 const CostTable& table) const noexcept {
+  if (inputs_.models == GpuModels::differ) return ModelReason::mixed_gpus;
+  if (query.pipe_ops > 1) return ModelReason::grouped;
+  if (query.bytes == 0 || query.bytes > largest_bytes) return ModelReason::outside_sizes;
+  if (inputs_.nvlink == NvlinkKnowledge::present) return ModelReason::nvlink;
+  const bool has_no_nvlink = inputs_.nvlink == NvlinkKnowledge::impossible;
+  if (table.is_empty()) {
+    if (inputs_.user_filter == UserFilter::set) return ModelReason::no_prices;
+    return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
+  }
+  // The prices come from the links NCCL found, the inputs from a list of models: prices win. NCCL
+  // prices LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
+  if (inputs_.user_filter == UserFilter::none && table.price(Algorithm::ring, Protocol::ll128))
+    return ModelReason::nvlink;
+  switch (link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind) {
+    case LinkKind::pcie:
+      return std::nullopt;
+    case LinkKind::nvlink:
+      return ModelReason::nvlink;
+    case LinkKind::unknown:
+      break;
+  }
+  return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
+}
+
+WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
+                                                std::size_t bytes) const noexcept {
+  Comparison comparison;
+  comparison.bytes = bytes;
+  for (std::size_t i = 0; i < plausible_count_; ++i) {
+    const int channels = default_channels(stock.algorithm, stock.protocol, bytes, plausible_[i]);
+    const Choice pick{stock.algorithm, stock.protocol, 0};
+    comparison.stock[i] = {pick, channels, predicted_us(pick, bytes, plausible_[i])};
+  }
+  return comparison;
+}
+
+std::optional<double> WavePolicy::score(const Choice& candidate,
+                                        const Comparison& comparison) const noexcept {
+  double sum = 0;
+  double least = INFINITY;
+  double most = 0;
+  for (std::size_t i = 0; i < plausible_count_; ++i) {
+    const double us = predicted_us(candidate, comparison.bytes, plausible_[i]);
+    const double gain = comparison.stock[i].us / us;
+    if (gain < 1 && !widens(candidate, comparison.stock[i])) return std::nullopt;
+    sum += std::log(gain);
+    least = std::min(least, gain);
+    most = std::max(most, gain);
+  }
+  const bool is_clear = needs_clear_gain(candidate, comparison.stock[0].pick);
+  if (is_clear ? least < least_clear_gain : most < least_gain) return std::nullopt;
+  return sum / static_cast<double>(plausible_count_);
+}
+
+std::optional<Choice> WavePolicy::best(const Comparison& comparison,
+                                       const CostTable& table) const noexcept {
+  const int most = plausible().back().channels;
+  const bool has_tree = inputs_.switches != SwitchKnowledge::collapsing &&
+                        comparison.bytes <= measured_constants(inputs_.sharing).largest_tree_bytes;
+  std::optional<Choice> winner;
+  double winner_score = 0;
+  for (const auto& entry : modelled_entries) {
+    if (!table.is_empty() && !table.price(entry.algorithm, entry.protocol)) continue;
+    if (entry.algorithm == Algorithm::tree && !has_tree) continue;
+    for (const int channels : candidate_channels) {
+      if (channels > most) break;
+      const Choice candidate{entry.algorithm, entry.protocol, channels};
+      const auto value = score(candidate, comparison);
+      if (!value || (winner && *value < winner_score + tie)) continue;
+      winner = candidate;
+      winner_score = *value;
+    }
+  }
+  return winner;
+}
+
+ModelVerdict WavePolicy::verdict(const Query& query, const CostTable& table) const noexcept {
+  ModelVerdict verdict;
+  verdict.stock = table.stock_pick();
+  const Communicator& smallest = plausible().front();
+  if (verdict.stock && is_modelled(verdict.stock->algorithm, verdict.stock->protocol))
+    verdict.stock->channels =
+        default_channels(verdict.stock->algorithm, verdict.stock->protocol, query.bytes, smallest);
+  if (const auto reason = objection(query, table)) {
+    verdict.reason = *reason;
+    return verdict;
+  }
+  if (!table.is_empty() &&
+      (!verdict.stock || !is_modelled(verdict.stock->algorithm, verdict.stock->protocol))) {
+    verdict.reason = ModelReason::not_modelled;
+    return verdict;
+  }
+  verdict.choice = best(compare_with(verdict.stock.value_or(assumed_stock), query.bytes), table);
+  if (table.is_empty() && !verdict.choice) verdict.choice = assumed_stock;
+  verdict.reason = verdict.choice ? ModelReason::faster : ModelReason::stock_is_best;
+  return verdict;
+}
+
+std::optional<Decision> WavePolicy::decide(const Query& query, const CostTable& table) noexcept {
+  if (query.collective != Collective::all_reduce || query.nodes != 1 || query.ranks < 2 ||
+      query.ranks != inputs_.ranks)
+    return std::nullopt;
+  const auto choice = verdict(query, table).choice;
+  if (!choice) return std::nullopt;
+  return Decision{*choice, Source::model};
+}
+
+}  // namespace lanewise

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// One call explained: what NCCL does by itself, what Lanewise does, and why. For people; the
+// decision is the plugin's.
+#include <optional>
+#include <string>
+
+#include "core/decision/policy_inputs.hpp"
+#include "core/model/waves.hpp"
+
+namespace lanewise {
+
+// `waves` and `predicted_us` only where the model knows the algorithm and protocol.
+struct ExplainedChoice {
+  Choice choice;  // with the channels really used
+  std::optional<int> waves;
+  std::optional<double> predicted_us;
+};
+
+struct Explanation {
+  std::optional<ExplainedChoice> stock;   // nullopt: NCCL priced nothing
+  std::optional<ExplainedChoice> chosen;  // nullopt: NCCL keeps its own
+  Source source = Source::none;
+  std::string reason;  // one line
+};
+
+// `communicator` is what NCCL really has; the policy is not told its channels, as in the plugin.
+[[nodiscard]] Explanation explain(const PolicyInputs& inputs, const Query& query,
+                                  const CostTable& table, const Communicator& communicator);
+
+}  // namespace lanewise

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// The policy without a profile: the choice that the wave model predicts to beat what NCCL is about
+// to do, whatever the communicator's channel count is among the plausible ones.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/model/latency.hpp"
+#include "core/decision/policy.hpp"
+#include "core/decision/policy_inputs.hpp"
+
+namespace lanewise {
+
+// Why the model answers or does not, for logs and `lanewise explain`.
+enum class ModelReason : std::uint8_t {
+  faster,         // predicted at least 10 % over stock
+  stock_is_best,  // nothing admissible is predicted to gain 10 %
+  nvlink,         // the prices or the inputs say NVLink
+  unknown_link,   // neither prices nor inputs exclude NVLink
+  not_modelled,   // NCCL picks something that the model has no constants for
+  outside_sizes,  // larger than what the constants were fitted to
+  grouped,        // several operations share the channels
+  mixed_gpus,     // GPU models differ
+  no_prices,      // no table, and the environment restricts NCCL's choice
+};
+[[nodiscard]] std::string_view text_of(ModelReason reason) noexcept;
+
+struct ModelVerdict {
+  std::optional<Choice> choice;
+  ModelReason reason = ModelReason::stock_is_best;
+  // NCCL's pick with the channels it takes by itself at the fewest plausible channels.
+  std::optional<Choice> stock;
+};
+
+class WavePolicy final : public Policy {
+ public:
+  // The largest all-reduce in the data that the constants are fitted to.
+  static constexpr std::size_t largest_bytes = std::size_t{4} << 20;
+  // What a choice must win over stock in at least one plausible communicator.
+  static constexpr double least_gain = 1.10;
+  // The same for a switch to Simple or to another algorithm, in every plausible communicator: in
+  // the data predictions of up to 1.17 for Simple came out between 0.95 and 1.08, those from 1.27
+  // on between 1.27 and 1.7; Tree predicted at 1.01 to 1.28 came out at 0.90.
+  static constexpr double least_clear_gain = 1.20;
+
+  explicit WavePolicy(const PolicyInputs& inputs) noexcept;
+
+  [[nodiscard]] std::optional<Decision> decide(const Query& query,
+                                               const CostTable& table) noexcept override;
+  // The same answer with its reason.
+  [[nodiscard]] ModelVerdict verdict(const Query& query, const CostTable& table) const noexcept;
+
+  // The communicators that these inputs may belong to, fewest channels first; at least one.
+  [[nodiscard]] std::span<const Communicator> plausible() const noexcept {
+    return {plausible_.data(), plausible_count_};
+  }
+
+ private:
+  [[nodiscard]] std::optional<ModelReason> objection(const Query& query,
+                                                     const CostTable& table) const noexcept;
+  struct Comparison;
+  [[nodiscard]] Comparison compare_with(const Choice& stock, std::size_t bytes) const noexcept;
+  // The gain that ranks a candidate, as a logarithm: the mean over the plausible communicators.
+  // Nullopt where the candidate is not admissible.
+  [[nodiscard]] std::optional<double> score(const Choice& candidate,
+                                            const Comparison& comparison) const noexcept;
+  [[nodiscard]] std::optional<Choice> best(const Comparison& comparison,
+                                           const CostTable& table) const noexcept;
+
+  PolicyInputs inputs_;
+  std::array<Communicator, 2> plausible_{};
+  std::size_t plausible_count_ = 0;
+};
+
+}  // namespace lanewise

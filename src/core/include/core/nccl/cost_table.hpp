@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// A view of the prices that NCCL hands to a tuner, in microseconds. Only the pricing call's
+// duration is covered: the memory is NCCL's. This class is the one place that writes to it.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "core/nccl/choice.hpp"
+
+namespace lanewise {
+
+class CostTable {
+ public:
+  CostTable() noexcept = default;
+  // `prices` is row-major [algorithms][protocols]; rows NCCL's release lacks read as not priced.
+  CostTable(float* prices, std::size_t algorithms, std::size_t protocols) noexcept
+      : prices_(prices), algorithms_(algorithms), protocols_(protocols) {}
+
+  [[nodiscard]] bool is_empty() const noexcept { return prices_ == nullptr; }
+
+  // Nullopt where NCCL forbids the entry (any negative price: fp8 scales -1 to -1024) or has none.
+  [[nodiscard]] std::optional<float> price(Algorithm algorithm, Protocol protocol) const noexcept {
+    const float* entry = find(algorithm, protocol);
+    if (entry == nullptr || std::signbit(*entry) || !(*entry >= 0.0F)) return std::nullopt;
+    return *entry;
+  }
+
+  // True where the table has the shape of NCCL 2.23 and later and prices Tree and Ring alone, as
+  // on every machine without NVSwitch. Equal bits() mean equal prices then.
+  [[nodiscard]] bool is_tree_and_ring_only() const noexcept {
+    constexpr std::size_t first = 2 * protocol_count;
+    constexpr std::size_t last = algorithm_count * protocol_count - 1;
+    constexpr std::uint64_t signs = 0x8000000080000000U;
+    if (prices_ == nullptr || algorithms_ != algorithm_count || protocols_ != protocol_count)
+      return false;
+    // On every call: two prices at a time, without a branch.
+    std::uint64_t all = signs;
+    for (std::size_t i = first; i < last; i += 2) all &= pair_at(i);
+    return all == signs && std::signbit(prices_[last]);
+  }
+  // The six prices of Tree and Ring. Only where is_tree_and_ring_only().
+  [[nodiscard]] std::array<std::uint64_t, 3> bits() const noexcept {
+    std::array<std::uint64_t, 3> bits;
+    std::memcpy(bits.data(), prices_, sizeof bits);
+    return bits;
+  }
+  [[nodiscard]] bool has_bits(const std::array<std::uint64_t, 3>& others) const noexcept {
+    return pair_at(0) == others[0] && pair_at(2) == others[1] && pair_at(4) == others[2];
+  }
+
+  // The entry NCCL takes if nobody changes the table: the cheapest, first one on a tie.
+  [[nodiscard]] std::optional<Choice> stock_pick() const noexcept;
+
+  // Makes the entry NCCL's pick; false, and nothing written, where NCCL forbids it.
+  [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept {
+    if (!price(algorithm, protocol)) return false;
+    *find(algorithm, protocol) = 0.0F;
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t pair_at(std::size_t index) const noexcept {
+    std::uint64_t pair = 0;
+    std::memcpy(&pair, prices_ + index, sizeof pair);
+    return pair;
+  }
+
+  [[nodiscard]] float* find(Algorithm algorithm, Protocol protocol) const noexcept {
+    const auto row = static_cast<std::size_t>(algorithm);
+    const auto column = static_cast<std::size_t>(protocol);
+    if (prices_ == nullptr || row >= algorithms_ || column >= protocols_) return nullptr;
+    return prices_ + row * protocols_ + column;
+  }
+
+  float* prices_ = nullptr;
+  std::size_t algorithms_ = 0;
+  std::size_t protocols_ = 0;
+};
+
+}  // namespace lanewise

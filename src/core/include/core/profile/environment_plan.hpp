@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Which environment of a profile joins what a process has set already. Only whole environments
+// were measured, so one is added whole or not at all, and nothing that is set is changed.
+#include <string>
+
+#include "core/profile/profile.hpp"
+
+namespace lanewise {
+
+struct EnvironmentPlan {
+  const TunedEnvironment* environment = nullptr;  // of the profile; nullptr: none fits
+  Environment additions;                          // its variables that are not set yet
+  std::string remark;  // one line: why not the best one; empty where it is the best
+};
+
+// `own`: the variables of the process, others than NCCL's are ignored. An environment fits if it
+// was measured with each keyed variable of `own` (see environment_key.hpp) at its value and holds
+// no unsafe setting; the profile's best one is taken, else the one with the largest speedup. A
+// profile without a best environment gives none.
+[[nodiscard]] EnvironmentPlan plan_environment(const Profile& profile, const Environment& own);
+
+// "NCCL_MIN_NCHANNELS=16 NCCL_P2P_LEVEL=SYS"; "stock's environment" where empty.
+[[nodiscard]] std::string to_string(const Environment& variables);
+
+// "measured at 1.93x stock, 48.0 MiB more device memory a rank".
+[[nodiscard]] std::string describe_measurement(const TunedEnvironment& environment);
+
+}  // namespace lanewise

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// What a server's environment needs so that NCCL loads the plugin and starts as it was tuned;
+// pure. `lanewise run` applies it, `lanewise env` prints it.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/profile/profile.hpp"
+
+namespace lanewise {
+
+// The NAME that NCCL_TUNER_PLUGIN, NCCL_ENV_PLUGIN and NCCL_NET_PLUGIN take.
+inline constexpr std::string_view plugin_name = "lanewise";
+inline constexpr std::string_view plugin_file_name = "libnccl-tuner-lanewise.so";
+
+// Whether NCCL takes this value of a *_PLUGIN variable for Lanewise: the name, the file's name or a
+// path to it.
+[[nodiscard]] bool names_plugin(std::string_view value) noexcept;
+
+// `own`: what the process has set: NCCL_*, LANEWISE_* and LD_LIBRARY_PATH, and what NCCL's
+// configuration files set. `plugin_folder`: holds plugin_file_name; empty where the loader finds
+// it by itself. `profile_path`: given by the user for this launch; empty: found by the plugin.
+struct LaunchRequest {
+  Environment own;
+  std::string plugin_folder;
+  std::string profile_path;
+  const Profile* profile = nullptr;  // of this machine; nullptr: none
+};
+
+struct LaunchVariable {
+  std::string name;
+  std::string value;
+  std::string reason;  // for people
+  friend bool operator==(const LaunchVariable&, const LaunchVariable&) = default;
+};
+
+struct LaunchPlan {
+  std::vector<LaunchVariable> variables;  // to be set; none is in `own` but LD_LIBRARY_PATH
+  std::vector<std::string> remarks;       // what was left alone and why
+};
+
+// LD_LIBRARY_PATH grows at its end. Where the user names another tuner or none, the environment
+// layer is left out as well: it was measured together with Lanewise's choices. Throws Error for a
+// folder that LD_LIBRARY_PATH cannot hold, and where `profile_path` contradicts LANEWISE_PROFILE.
+[[nodiscard]] LaunchPlan plan_launch(const LaunchRequest& request);
+
+enum class LaunchFormat : std::uint8_t { shell, docker, systemd };
+
+// One line a variable: `export NAME='value'`, `-e NAME=value` (quoted for a shell where it has to
+// be) or `Environment="NAME=value"`.
+[[nodiscard]] std::string format_variable(const LaunchVariable& variable, LaunchFormat format);
+
+// A word that a POSIX shell reads back as `text`.
+[[nodiscard]] std::string quote_for_shell(std::string_view text);
+
+}  // namespace lanewise

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Measured rules: for a range of sizes, the choice that beat stock, with its evidence; and the
+// sizes at which none did.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/nccl/choice.hpp"
+
+namespace lanewise {
+
+// Both ends are part of the range; they are sizes that were measured.
+struct ByteRange {
+  std::size_t low = 0;
+  std::size_t high = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// Times in microseconds; speedup is stock over choice, ci95 its bootstrap interval.
+struct Rule {
+  ByteRange bytes;
+  Choice choice;
+  double stock_us = 0;
+  double us = 0;
+  double speedup = 0;
+  double ci95_low = 0;
+  double ci95_high = 0;
+  int samples = 0;
+  friend bool operator==(const Rule&, const Rule&) = default;
+};
+
+// Rules and stock's sizes in order of size, never overlapping. Throws Error where they do or a
+// range is inverted.
+class RuleSet {
+ public:
+  RuleSet() = default;
+  explicit RuleSet(std::vector<Rule> rules, std::vector<std::size_t> stock_sizes = {});
+
+  // The rule whose range holds `bytes`; nullptr where nothing was measured.
+  [[nodiscard]] const Rule* find(std::size_t bytes) const noexcept;
+  [[nodiscard]] std::span<const Rule> rules() const noexcept { return rules_; }
+  // Whether nothing beat NCCL's own choice at exactly this size: between two such sizes something
+  // may, as NCCL is best at powers of two.
+  [[nodiscard]] bool keeps_stock(std::size_t bytes) const noexcept;
+  [[nodiscard]] std::span<const std::size_t> stock_sizes() const noexcept { return stock_sizes_; }
+  [[nodiscard]] bool is_empty() const noexcept { return rules_.empty() && stock_sizes_.empty(); }
+  friend bool operator==(const RuleSet&, const RuleSet&) = default;
+
+ private:
+  std::vector<Rule> rules_;
+  std::vector<std::size_t> stock_sizes_;
+};
+
+}  // namespace lanewise

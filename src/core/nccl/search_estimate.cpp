@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <span>
+
+#include "core/nccl/prices.hpp"
+
+namespace lanewise {
+namespace {
+
+// GB/s that NCCL's search tries for a channel, fastest first, by compute capability (2.30.7).
+constexpr std::array speeds_before_90 = {40.0, 30.0, 20.0, 18.0, 15.0, 12.0, 10.0,
+                                         9.0,  7.0,  6.0,  5.0,  4.0,  3.0};
+constexpr std::array speeds_90 = {60.0, 50.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0, 11.0, 6.0, 3.0};
+constexpr std::array speeds_100 = {90.0, 80.0, 70.0, 60.0, 50.0, 45.0,
+                                   40.0, 30.0, 24.0, 20.0, 19.0, 18.0};
+
+std::span<const double> speeds_of(int compute_capability) noexcept {
+  if (compute_capability >= 100) return speeds_100;
+  if (compute_capability >= 90) return speeds_90;
+  return speeds_before_90;
+}
+
+constexpr SearchedGraph nothing_found = {1, 0.1};
+// Channels this fast are cut in two, and a lower speed than this share of one found is not tried.
+constexpr double least_to_cut = 25.0;
+constexpr double least_share = 0.49;
+// What Intel's root ports cost a GPU that reaches another one through them.
+constexpr double intel_overhead = 6.0 / 5.0;
+
+// NCCL's bandwidth of a PCI link: units of 100 Mbit/s a lane by generation.
+double link_bandwidth(const PciLink& link) noexcept {
+  constexpr std::array units = {15, 30, 60, 120, 240, 480};
+  constexpr PciLink assumed = {5, 16};
+  const PciLink& known = link.is_known() ? link : assumed;
+  const auto generation = static_cast<std::size_t>(known.generation - 1);
+  return known.width * units[std::min(generation, units.size() - 1)] / 80.0;
+}
+
+// Between sockets, GB/s (NCCL 2.26 and later).
+double socket_bandwidth(const Topology& topology) noexcept {
+  if (topology.cpu_vendor == "AuthenticAMD") return 16.0;
+  constexpr int emerald_rapids = 207;
+  constexpr int sapphire_rapids = 143;
+  constexpr int skylake = 85;
+  if (topology.cpu_model >= emerald_rapids) return 40.0;
+  if (topology.cpu_model >= sapphire_rapids) return 22.0;
+  return topology.cpu_model >= skylake ? 10.0 : 6.0;
+}
+
+bool crosses_sockets(const Topology& topology) {
+  std::set<int> nodes;
+  for (const auto& gpu : topology.gpus)
+    if (gpu.numa) nodes.insert(*gpu.numa);
+  return nodes.size() > 1;
+}
+
+double narrowest_link(const Topology& topology) noexcept {
+  double narrowest = topology.gpus.empty() ? link_bandwidth({}) : INFINITY;
+  for (const auto& gpu : topology.gpus)
+    narrowest =
+        std::min(narrowest, link_bandwidth(gpu.narrowest.is_known() ? gpu.narrowest : gpu.link));
+  return topology.cpu_vendor == "GenuineIntel" ? narrowest / intel_overhead : narrowest;
+}
+
+}  // namespace
+
+SearchedGraph estimate_search(const Topology& topology, int compute_capability) {
+  double available = narrowest_link(topology);
+  if (crosses_sockets(topology)) available = std::min(available, socket_bandwidth(topology));
+  const auto speeds = speeds_of(compute_capability);
+  SearchedGraph found = {0, 0};
+  for (const double speed : speeds) {
+    if (found.channels > 0 && speed < least_share * found.channel_bandwidth) break;
+    const int channels = static_cast<int>(available / speed);
+    if (channels * speed > found.channels * found.channel_bandwidth) found = {channels, speed};
+  }
+  if (found.channels == 0) return nothing_found;
+  if (found.channel_bandwidth >= least_to_cut)
+    found = {2 * found.channels, found.channel_bandwidth / 2};
+  for (const double speed : speeds)
+    if (speed > found.channel_bandwidth && speed * found.channels <= available)
+      return {found.channels, speed};
+  return found;
+}
+
+}  // namespace lanewise

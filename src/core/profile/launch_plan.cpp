@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/profile/launch_plan.hpp"
+
+#include <algorithm>
+
+#include "core/profile/environment_plan.hpp"
+#include "core/error.hpp"
+
+namespace lanewise {
+namespace {
+
+std::string_view file_name_of(std::string_view path) noexcept {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+bool holds_entry(std::string_view list, std::string_view folder) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find_first_of(":;"), list.size());
+    if (list.substr(0, end) == folder) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+// The user's entries stay in front: their libraries must win over anything in our folder.
+void add_loader_path(const LaunchRequest& request, LaunchPlan& plan) {
+  const auto& folder = request.plugin_folder;
+  if (folder.empty()) return;
+  // The loader splits at both signs and expands $ORIGIN.
+  if (folder.find_first_of(":;$") != std::string::npos)
+    throw Error("LD_LIBRARY_PATH cannot hold the plugin's folder \"" + folder +
+                "\": expected no ':', ';' or '$' in it");
+  const auto own = request.own.find("LD_LIBRARY_PATH");
+  if (own == request.own.end() || own->second.empty()) {
+    plan.variables.push_back({"LD_LIBRARY_PATH", folder, "where the plugin is"});
+  } else if (!holds_entry(own->second, folder)) {
+    plan.variables.push_back({"LD_LIBRARY_PATH", own->second + ":" + folder,
+                              "yours, with the plugin's folder at its end"});
+  }
+}
+
+bool is_tuner_ours(const LaunchRequest& request, LaunchPlan& plan) {
+  const auto own = request.own.find("NCCL_TUNER_PLUGIN");
+  if (own == request.own.end()) {
+    plan.variables.push_back(
+        {"NCCL_TUNER_PLUGIN", std::string(plugin_name), "NCCL asks Lanewise for each call"});
+    return true;
+  }
+  plan.remarks.push_back("NCCL_TUNER_PLUGIN=" + own->second + " is set already and kept");
+  if (names_plugin(own->second)) return true;
+  plan.remarks.emplace_back(
+      "that is not Lanewise, so its choices are not in force and its environment is not applied");
+  return false;
+}
+
+void add_profile_path(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.profile_path.empty()) return;
+  const auto own = request.own.find("LANEWISE_PROFILE");
+  if (own == request.own.end()) {
+    plan.variables.push_back({"LANEWISE_PROFILE", request.profile_path, "as you asked"});
+  } else if (own->second != request.profile_path) {
+    throw Error("the profile " + request.profile_path +
+                " contradicts LANEWISE_PROFILE=" + own->second + ": expected one of the two");
+  }
+}
+
+void add_environment(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.profile == nullptr) return;
+  const auto environment = plan_environment(*request.profile, request.own);
+  if (!environment.remark.empty()) plan.remarks.push_back(environment.remark);
+  if (environment.environment == nullptr) return;
+  const auto evidence = describe_measurement(*environment.environment);
+  for (const auto& [name, value] : environment.additions)
+    plan.variables.push_back({name, value, evidence});
+  for (const auto& [name, value] : environment.environment->variables)
+    if (!environment.additions.contains(name))
+      plan.remarks.push_back(name + "=" + value + " is set already and kept");
+}
+
+std::string escape_for_systemd(std::string_view text) {
+  std::string escaped;
+  for (const char sign : text) {
+    if (sign == '"' || sign == '\\') escaped += '\\';
+    if (sign == '%') escaped += '%';
+    escaped += sign;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+bool names_plugin(std::string_view value) noexcept {
+  return value == plugin_name || file_name_of(value) == plugin_file_name;
+}
+
+LaunchPlan plan_launch(const LaunchRequest& request) {
+  LaunchPlan plan;
+  const bool is_ours = is_tuner_ours(request, plan);
+  add_loader_path(request, plan);
+  add_profile_path(request, plan);
+  if (is_ours) add_environment(request, plan);
+  return plan;
+}
+
+std::string format_variable(const LaunchVariable& variable, LaunchFormat format) {
+  const auto assignment = variable.name + "=" + variable.value;
+  switch (format) {
+    case LaunchFormat::docker:
+      return "-e " + quote_for_shell(assignment);
+    case LaunchFormat::systemd:
+      return "Environment=\"" + escape_for_systemd(assignment) + "\"";
+    case LaunchFormat::shell:
+      break;
+  }
+  return "export " + variable.name + "=" + quote_for_shell(variable.value);
+}
+
+std::string quote_for_shell(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(text);
+  std::string quoted = "'";
+  for (const char sign : text) {
+    if (sign == '\'')
+      quoted += "'\\''";
+    else
+      quoted += sign;
+  }
+  return quoted + "'";
+}
+
+}  // namespace lanewise

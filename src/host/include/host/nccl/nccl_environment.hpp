@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// NCCL's own variables, read as NCCL reads them: what they limit, and whether they filter choices.
+#include "core/nccl/nccl_limits.hpp"
+#include "core/decision/policy_inputs.hpp"
+#include "core/profile/profile.hpp"
+
+namespace lanewise::host {
+
+// A value that NCCL would not take as a number, or a negative one, counts as not set, as in NCCL.
+[[nodiscard]] NcclLimits parse_nccl_limits(const Environment& environment);
+
+// Set where NCCL_ALGO or NCCL_PROTO has a value, whatever it says.
+[[nodiscard]] UserFilter find_user_filter(const Environment& environment);
+
+// What the environment alone says: without NCCL_MULTI_RANK_GPU_ENABLE NCCL refuses to share a GPU.
+[[nodiscard]] GpuSharing find_gpu_sharing(const Environment& environment);
+
+}  // namespace lanewise::host

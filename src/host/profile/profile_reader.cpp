@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/files/json.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/files/text_file.hpp"
+#include "core/nccl/choice.hpp"
+#include "core/statistics.hpp"
+
+namespace lanewise::host {
+namespace {
+
+// Bounds that no real value comes near: they catch a wrong unit or a slip of the hand.
+constexpr long long most_ranks = 1024;
+constexpr long long most_bytes = 1LL << 40U;
+constexpr long long most_samples = 1'000'000;
+constexpr double shortest_us = 0.01;
+constexpr double longest_us = 1e8;
+constexpr double most_speedup = 1000;
+
+struct RuleAt {
+  Rule rule;
+  JsonField field;
+};
+
+Choice read_choice(const JsonField& field, const GpuGroup& group, const NcclRelease& nccl) {
+  const auto choice = parse_choice(field.text());
+  const int most = nccl.max_channels();
+  if (!choice || choice->channels > most)
+    field.fail("ALGORITHM/PROTOCOL/CHANNELS with channels 1 to " + std::to_string(most) +
+               ", as \"tree/ll/4\"");
+  if (choice->protocol == Protocol::ll128 && !group.is_ll128_verified)
+    field.fail("no LL128 where the group's ll128_verified is false");
+  return *choice;
+}
+
+void read_evidence(const JsonField& field, Rule& rule) {
+  rule.samples = static_cast<int>(field.at("samples").whole(1, most_samples));
+  rule.stock_us = field.at("stock_us").number(shortest_us, longest_us);
+  rule.us = field.at("us").number(shortest_us, longest_us);
+  rule.speedup = field.at("speedup").number(0, most_speedup);
+  const auto interval = field.at("ci95");
+  const auto ends = interval.items();
+  if (ends.size() != 2) interval.fail("[low, high]");
+  rule.ci95_low = ends[0].number(0, most_speedup);
+  rule.ci95_high = ends[1].number(0, most_speedup);
+  if (!(rule.ci95_low <= rule.speedup && rule.speedup <= rule.ci95_high))
+    interval.fail("the speedup inside its interval");
+  if (!(rule.ci95_low > gain_limit)) interval.fail("a rule only where the lower end is above 1.03");
+}
+
+Rule read_rule(const JsonField& field, const GpuGroup& group, const NcclRelease& nccl) {
+  field.expect_only({"bytes", "choice", "stock_us", "us", "speedup", "ci95", "samples"});
+  Rule rule;
+  const auto range = field.at("bytes");
+  const auto ends = range.items();
+  if (ends.size() != 2) range.fail("[low, high]");
+  rule.bytes.low = static_cast<std::size_t>(ends[0].whole(1, most_bytes));
+  rule.bytes.high = static_cast<std::size_t>(ends[1].whole(1, most_bytes));
+  if (rule.bytes.high < rule.bytes.low) range.fail("the lower end first");
+  rule.choice = read_choice(field.at("choice"), group, nccl);
+  if (field.members().size() > 2) read_evidence(field, rule);
+  return rule;
+}
+
+RuleSet read_rules(const JsonField& list, const std::optional<JsonField>& stock,
+                   const GpuGroup& group, const NcclRelease& nccl) {
+  std::vector<RuleAt> found;
+  for (const auto& item : list.items()) found.push_back({read_rule(item, group, nccl), item});
+  std::stable_sort(found.begin(), found.end(), [](const RuleAt& a, const RuleAt& b) {
+    return a.rule.bytes.low < b.rule.bytes.low;
+  });
+  std::vector<Rule> rules;
+  for (const auto& [rule, field] : found) {
+    if (!rules.empty() && rule.bytes.low <= rules.back().bytes.high)
+      field.fail("each size in one rule at most, " + std::to_string(rule.bytes.low) +
+                 " bytes is in two");
+    rules.push_back(rule);
+  }
+  const RuleSet alone(rules);
+  std::vector<std::size_t> stock_sizes;
+  for (const auto& size : stock ? stock->items() : std::vector<JsonField>{}) {
+    stock_sizes.push_back(static_cast<std::size_t>(size.whole(1, most_bytes)));
+    if (alone.find(stock_sizes.back()) != nullptr) size.fail("a size without a rule");
+  }
+  return RuleSet(std::move(rules), std::move(stock_sizes));
+}
+
+LinkKind read_link(const JsonField& field) {
+  const std::string word = field.text();
+  if (word == "pcie") return LinkKind::pcie;
+  if (word == "nvlink") return LinkKind::nvlink;
+  field.fail("\"pcie\" or \"nvlink\"");
+}
+
+GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
+  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays"});
+  GpuGroup group;
+  group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
+  const auto gpus = field.at("gpus");
+  for (const auto& gpu : gpus.items())
+    group.gpus.push_back(static_cast<int>(gpu.whole(0, most_ranks - 1)));
+  if (!std::is_sorted(group.gpus.begin(), group.gpus.end())) gpus.fail("positions in order");
+  if (!group.gpus.empty() && std::cmp_not_equal(group.gpus.size(), group.ranks))
+    gpus.fail("one position a rank (" + std::to_string(group.ranks) + "), or none at all");
+  if (const auto link = field.find("link")) group.link = read_link(*link);
+  group.is_ll128_verified = field.at("ll128_verified").boolean();
+  group.rules = read_rules(field.at("rules"), field.find("stock_stays"), group, nccl);
+  return group;
+}
+
+Environment read_variables(const JsonField& field) {
+  Environment variables;
+  for (const auto& member : field.members()) {
+    const auto& name = member.name();
+    const bool is_name = name.size() > 5 && name.starts_with("NCCL_") &&
+                         std::all_of(name.begin(), name.end(), [](char letter) {
+                           return (letter >= 'A' && letter <= 'Z') || letter == '_' ||
+                                  (letter >= '0' && letter <= '9');
+                         });
+    if (!is_name) member.fail("a variable named NCCL_...");
+    variables.emplace(name, member.text());
+  }
+  return variables;
+}
+
+TunedEnvironment read_environment(const JsonField& field, const NcclRelease& nccl) {
+  field.expect_only({"variables", "speedup", "memory_bytes", "groups"});
+  TunedEnvironment environment;
+  environment.variables = read_variables(field.at("variables"));
+  environment.speedup = field.at("speedup").number(1 / most_speedup, most_speedup);
+  environment.memory_bytes = field.at("memory_bytes").whole(-most_bytes, most_bytes);
+  for (const auto& item : field.at("groups").items()) {
+    auto group = read_group(item, nccl);
+    for (const auto& other : environment.groups)
+      if (other.ranks == group.ranks && other.gpus == group.gpus)
+        item.fail("these ranks and GPUs once in an environment");
+    environment.groups.push_back(std::move(group));
+  }
+  return environment;
+}
+
+void read_environments(const JsonField& root, Profile& profile) {
+  for (const auto& item : root.at("environments").items()) {
+    auto environment = read_environment(item, profile.nccl);
+    for (const auto& other : profile.environments)
+      if (other.variables == environment.variables) item.fail("each environment once");
+    profile.environments.push_back(std::move(environment));
+  }
+  const auto best = root.find("best_environment");
+  if (!best || best->is_null()) return;
+  if (profile.environments.empty()) best->fail("null where there are no environments");
+  const auto last = static_cast<long long>(profile.environments.size()) - 1;
+  profile.best_environment = static_cast<std::size_t>(best->whole(0, last));
+}
+
+std::string read_fingerprint(const JsonField& field) {
+  auto text = field.text();
+  const bool is_hex = std::all_of(text.begin(), text.end(), [](char letter) {
+    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+  });
+  if (text.size() != 16 || !is_hex) field.fail("16 lower-case hex digits");
+  return text;
+}
+
+std::string read_time(const JsonField& field) {
+  constexpr std::string_view shape = "0000-00-00T00:00:00Z";
+  auto text = field.text();
+  const bool fits = text.size() == shape.size() &&
+                    std::equal(text.begin(), text.end(), shape.begin(), [](char letter, char form) {
+                      return form == '0' ? letter >= '0' && letter <= '9' : letter == form;
+                    });
+  if (!fits) field.fail("a time as 2026-01-31T18:00:00Z");
+  return text;
+}
+
+NcclRelease read_release(const JsonField& field) {
+  const auto release = parse_nccl_release(field.text());
+  if (!release) field.fail("an NCCL release as \"2.30.7\"");
+  return *release;
+}
+
+void read_unsafe(const JsonField& list, Profile& profile) {
+  for (const auto& item : list.items()) {
+    item.expect_only({"variables", "evidence"});
+    profile.unsafe.push_back({read_variables(item.at("variables")), item.at("evidence").text()});
+  }
+}
+
+}  // namespace
+
+Profile parse_profile(std::string_view text, const std::string& file) {
+  const JsonValue document = parse_json(text, file);
+  const JsonField root(file, "profile", document);
+  // First, as the words of another version may all be unknown here.
+  const auto version = root.at("schema_version");
+  if (version.whole(0, std::numeric_limits<int>::max()) != Profile::schema_version)
+    version.fail(std::to_string(Profile::schema_version));
+  root.expect_only({"schema_version", "fingerprint", "machine", "driver", "nccl", "created",
+                    "best_environment", "environments", "unsafe"});
+  Profile profile;
+  profile.fingerprint = read_fingerprint(root.at("fingerprint"));
+  profile.machine = root.at("machine").text();
+  profile.driver = root.at("driver").text();
+  profile.nccl = read_release(root.at("nccl"));
+  profile.created = read_time(root.at("created"));
+  read_environments(root, profile);
+  read_unsafe(root.at("unsafe"), profile);
+  return profile;
+}
+
+Profile read_profile(const std::filesystem::path& path) {
+  require_guarded_folder(path);
+  return parse_profile(read_text_file(path), path.string());
+}
+
+}  // namespace lanewise::host

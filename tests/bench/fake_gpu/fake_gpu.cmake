@@ -1,0 +1,28 @@
+# The bench linked to a GPU and an NCCL that are none.
+add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp fake_gpu/fake_one_shot.cpp)
+target_link_libraries(fake-bench PRIVATE lanewise_bench_core lanewise_flags)
+set_target_properties(fake-bench PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default)
+
+add_library(fake-nccl SHARED fake_gpu/fake_nccl.cpp)
+set_target_properties(fake-nccl PROPERTIES
+  CXX_VISIBILITY_PRESET default OUTPUT_NAME nccl VERSION 2 SOVERSION 2 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_nccl)
+target_include_directories(fake-nccl SYSTEM PRIVATE
+  $<TARGET_PROPERTY:lanewise_bench_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>
+  ${LANEWISE_NCCL_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(fake-nccl PRIVATE lanewise_flags ${CMAKE_DL_LIBS})
+# They sum and check megabytes, also in a debug build.
+target_compile_options(fake-nccl PRIVATE -O2)
+target_compile_options(fake-bench PRIVATE -O2)
+
+# `bench_test(NAME STATUS status MATCH regex COMMAND arguments...)` runs the bench on the fake GPU; the
+# shell says the status, which PASS_REGULAR_EXPRESSION would not look at. Alone on the machine: its
+# ranks wait for each other, and times decide what it does next.
+function(bench_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "STATUS;MATCH;ENVIRONMENT" "COMMAND")
+  list(JOIN test_COMMAND " " arguments)
+  add_test(NAME Bench.${name} COMMAND sh -c
+    "${test_ENVIRONMENT} '$<TARGET_FILE:fake-bench>' ${arguments} 2>&1; echo status $?")
+  set_tests_properties(Bench.${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "${test_MATCH}.*status ${test_STATUS}\n" TIMEOUT 300 RUN_SERIAL ON
+    ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+endfunction()

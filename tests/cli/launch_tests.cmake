@@ -1,0 +1,29 @@
+# `lanewise run`, `env`, `graph` and `stats`.
+foreach(case exit_status not_found not_executable no_command no_separator bad_setting signal
+    same_process words loads keeps keeps_conf env_evaluates env_docker env_systemd
+    profile profile_setting profile_keeps profile_observe profile_elsewhere profile_missing
+    profile_docker graph_docker graph_missing graph_kept)
+  add_test(NAME Run.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_run.sh
+    $<TARGET_FILE:lanewise> $<TARGET_FILE_DIR:nccl-tuner-lanewise> ${case}
+    ${lanewise_test_profile} ${lanewise_test_machine})
+  set_tests_properties(Run.${case} PROPERTIES FIXTURES_REQUIRED lanewise_test_profile)
+endforeach()
+
+foreach(case writes prints refuses missing)
+  add_test(NAME Graph.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_graph.sh
+    $<TARGET_FILE:lanewise> ${case} ${lanewise_test_machine})
+endforeach()
+
+# Each runs one case of check_stats.sh on counters that a played NCCL made, in a
+# /dev/shm of its own.
+foreach(case table json prometheus removes pid nobody unknown_pid watch)
+  add_test(NAME Stats.${case}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_stats.sh $<TARGET_FILE:lanewise>
+            $<TARGET_FILE:plays_nccl> ${lanewise_plugin} ${case})
+  set_tests_properties(Stats.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60)
+endforeach()
+add_test(NAME Stats.NamesAFolderThatIsNotThere COMMAND ${check_output}
+  2 "lanewise: /nonexist: cannot be read: No such file" $<TARGET_FILE:lanewise> stats --folder /nonexist)
+add_test(NAME Stats.RefusesAFileAsItsFolder COMMAND ${check_output}
+  2 "cannot be read: Not a directory" $<TARGET_FILE:lanewise> stats --json
+  --folder ${check_output})

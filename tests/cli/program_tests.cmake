@@ -1,0 +1,38 @@
+# Tests of what the programs have in common: `program_refuses_test(NAME TEXT COMMAND ...)` expects
+# status 2 and the text.
+function(program_refuses_test name text)
+  add_test(NAME Program.${name}
+    COMMAND ${check_output} 2 ${text} ${ARGN})
+endfunction()
+program_refuses_test(NamesAnUnknownCommand "lanewise: nosuch: expected one of env, explain, "
+  $<TARGET_FILE:lanewise> nosuch)
+program_refuses_test(NamesAnUnknownCommandThatIsAskedForHelp "lanewise: nosuch: expected one of env,"
+  $<TARGET_FILE:lanewise> nosuch --help)
+program_refuses_test(NamesAnOptionBeforeACommand "lanewise: --fast: expected one of env,"
+  $<TARGET_FILE:lanewise> --fast)
+program_refuses_test(NamesAnUnknownPartOfACommand
+  "lanewise: nosuch: expected profile with one of show, check, convert, or --help"
+  $<TARGET_FILE:lanewise> profile nosuch)
+program_refuses_test(AsksForACommand "A subcommand is required" $<TARGET_FILE:lanewise>)
+program_refuses_test(NamesAnUnknownWordAfterACommand "not expected: nosuch"
+  $<TARGET_FILE:lanewise> version nosuch)
+add_test(NAME Program.PrintsTheHelpOfACommand COMMAND
+  ${check_output} 0 "Usage: lanewise profile" $<TARGET_FILE:lanewise> profile --help)
+if(TARGET lanewise-bench)
+  program_refuses_test(NamesACommandThatTheBenchDoesNotHave
+    "lanewise-bench: nosuch: expected one of compare, decide, environment, environments, links,"
+    $<TARGET_FILE:lanewise-bench> nosuch)
+  # The bench for tests is built without links.
+  program_refuses_test(NamesACommandThatIsNotBuiltIn
+    "lanewise-bench: links: expected one of compare, decide, environment, environments, replay, sweep,"
+    $<TARGET_FILE:fake-bench> links --help)
+endif()
+
+foreach(case names_what_is_missing measures without_gpus)
+  add_test(NAME Quickstart.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_quickstart.sh
+    ${PROJECT_SOURCE_DIR}/scripts/quickstart.sh ${case})
+endforeach()
+
+add_test(NAME Readme.HoldsTheTableOfSettings
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_readme.sh $<TARGET_FILE:lanewise>
+          ${PROJECT_SOURCE_DIR}/README.md)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/decision/composite_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace lanewise {
+namespace {
+
+// NCCL's prices of 14 KiB on 8 ranks over PCIe with 2 x 20 GB/s (NCCL_ABI.md section 4).
+struct PcieTable {
+  std::array<float, 21> prices;
+  PcieTable() {
+    prices.fill(-1.0F);
+    prices[0] = 22.5F;
+    prices[2] = 64.8F;
+    prices[3] = 21.9F;
+    prices[5] = 88.8F;
+  }
+  CostTable view() { return {prices.data(), 7, 3}; }
+};
+
+PolicyInputs eight_ranks() {
+  PolicyInputs inputs;
+  inputs.ranks = 8;
+  inputs.release = {2, 30, 7};
+  return inputs;
+}
+
+Query all_reduce(std::size_t bytes) { return {Collective::all_reduce, bytes, 8, 1, 1}; }
+
+TEST(CompositePolicy, SpeedsUpAModelShapedSizeWithoutAProfile) {
+  PcieTable table;
+
+  const auto decision = make_policy(eight_ranks())->decide(all_reduce(14336), table.view());
+
+  ASSERT_TRUE(decision);
+  EXPECT_EQ(decision->source, Source::model);
+  EXPECT_EQ(decision->choice.protocol, Protocol::ll);
+}
+
+TEST(CompositePolicy, AMeasuredRuleComesFirst) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.profile = MeasuredGroup{
+      RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::simple, 2}}}), {}, LinkKind::pcie};
+
+  const auto decision = make_policy(inputs)->decide(all_reduce(14336), table.view());
+
+  ASSERT_TRUE(decision);
+  EXPECT_EQ(decision->source, Source::profile);
+}
+
+// The model would answer here: see above.
+TEST(CompositePolicy, IsSilentWhereStockWasMeasuredToBeAsGood) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.profile = MeasuredGroup{RuleSet({}, {14336}), {}, LinkKind::pcie};
+
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14352), table.view()));
+}
+
+TEST(CompositePolicy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
+  PcieTable table;
+  const auto policy = make_policy(eight_ranks());
+  Query other = all_reduce(14336);
+  other.collective = Collective::all_gather;
+  Query nodes = all_reduce(14336);
+  nodes.nodes = 2;
+  PolicyInputs single = eight_ranks();
+  single.ranks = 1;
+  Query one = all_reduce(14336);
+  one.ranks = 1;
+
+  EXPECT_FALSE(policy->decide(other, table.view()));
+  EXPECT_FALSE(policy->decide(nodes, table.view()));
+  EXPECT_FALSE(make_policy(single)->decide(one, table.view()));
+}
+
+TEST(CompositePolicy, IsInertOverNvlink) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.nvlink = NvlinkKnowledge::present;
+
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+
+  table.prices[3] = 15.2F;
+  table.prices[5] = 56.1F;
+  EXPECT_FALSE(make_policy(eight_ranks())->decide(all_reduce(14336), table.view()));
+}
+
+// A list of models can be wrong; what NCCL found in the machine is not.
+TEST(CompositePolicy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  inputs.nvlink = NvlinkKnowledge::impossible;
+  ASSERT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+
+  PcieTable nvlink;
+  nvlink.prices[3] = 15.2F;
+  nvlink.prices[5] = 56.1F;
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), nvlink.view()));
+
+  PcieTable ll128;
+  ll128.prices[4] = 20.0F;
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), ll128.view()));
+}
+
+TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
+  PcieTable table;
+  table.prices[3] = 15.2F;
+  table.prices[5] = 56.1F;
+  PolicyInputs inputs = eight_ranks();
+  inputs.profile = MeasuredGroup{
+      RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::ll, 2}}}), {}, LinkKind::pcie};
+
+  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+
+  inputs.profile->link = LinkKind::nvlink;
+  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+}
+
+}  // namespace
+}  // namespace lanewise

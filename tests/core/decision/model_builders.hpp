@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+#pragma once
+
+// Short ways to a communicator's inputs, its prices and a query.
+#include "core/decision/policy_inputs.hpp"
+#include "core/nccl/prices.hpp"
+
+namespace lanewise::testing {
+
+inline PolicyInputs policy_inputs(int ranks = 8, NcclRelease release = {2, 30, 7}) {
+  PolicyInputs inputs;
+  inputs.ranks = ranks;
+  inputs.release = release;
+  return inputs;
+}
+
+inline Query all_reduce(std::size_t bytes, int ranks = 8) {
+  return {Collective::all_reduce, bytes, ranks, 1, 1};
+}
+
+// What NCCL finds on two H200s without peer access: it gives stock's picks of the measured data.
+inline PriceInputs host_memory_machine(int ranks = 8) {
+  PriceInputs inputs;
+  inputs.ranks = ranks;
+  inputs.compute_capability = 90;
+  inputs.release = {2, 30, 7};
+  inputs.ring = {2, 20};
+  inputs.tree = {2, 40};
+  return inputs;
+}
+
+inline CostTable view(PriceTable& prices) { return {prices.data(), 7, 3}; }
+
+}  // namespace lanewise::testing

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/nccl/link_evidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "core/nccl/prices.hpp"
+
+namespace lanewise {
+namespace {
+
+LinkEvidence evidence_of(PriceInputs inputs, std::size_t bytes) {
+  inputs.release = {2, 30, 7};
+  PriceTable prices = price_table(bytes, inputs);
+  return link_evidence(CostTable(prices.data(), 7, 3), bytes, inputs.ranks, 1);
+}
+
+PriceInputs machine(LinkKind link, int ranks, double bandwidth) {
+  PriceInputs inputs;
+  inputs.ranks = ranks;
+  inputs.compute_capability = 90;
+  inputs.link = link;
+  inputs.ring = inputs.tree = {2, bandwidth / 2};
+  return inputs;
+}
+
+// From Gen3 x4 to two Gen6 x16, and from one NVLink bridge to a switch.
+constexpr std::array pcie_bandwidths = {0.1, 3.0, 12.0, 48.0, 192.0};
+constexpr std::array nvlink_bandwidths = {12.0, 48.0, 370.0, 720.0};
+
+TEST(LinkEvidence, TellsPcieFromNvlinkAtEverySize) {
+  for (const int ranks : {2, 4, 8, 16})
+    for (std::size_t bytes = 256; bytes <= 4 << 20; bytes *= 2) {
+      for (const double bandwidth : pcie_bandwidths)
+        EXPECT_EQ(evidence_of(machine(LinkKind::pcie, ranks, bandwidth), bytes).kind,
+                  LinkKind::pcie)
+            << ranks << " ranks, " << bandwidth << " GB/s, " << bytes;
+      for (const double bandwidth : nvlink_bandwidths)
+        EXPECT_EQ(evidence_of(machine(LinkKind::nvlink, ranks, bandwidth), bytes).kind,
+                  LinkKind::nvlink)
+            << ranks << " ranks, " << bandwidth << " GB/s, " << bytes;
+    }
+}
+
+TEST(LinkEvidence, GivesBackTheBandwidth) {
+  const auto evidence = evidence_of(machine(LinkKind::pcie, 8, 48), 1 << 20);
+
+  ASSERT_TRUE(evidence.bus_bandwidth);
+  EXPECT_NEAR(*evidence.bus_bandwidth, 48, 0.1);
+  EXPECT_FALSE(is_absurd(evidence));
+}
+
+TEST(LinkEvidence, KnowsTheAbsurdTableOfAFailedSearch) {
+  for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes *= 2)
+    EXPECT_TRUE(is_absurd(evidence_of(machine(LinkKind::pcie, 8, 0.1), bytes))) << bytes;
+}
+
+TEST(LinkEvidence, IsUnknownWhereTheUserTookAProtocolAway) {
+  PriceTable prices = price_table(14336, machine(LinkKind::pcie, 8, 48));
+  prices[5] = -1.0F;
+
+  EXPECT_EQ(link_evidence(CostTable(prices.data(), 7, 3), 14336, 8, 1).kind, LinkKind::unknown);
+  EXPECT_EQ(link_evidence(CostTable(), 14336, 8, 1).kind, LinkKind::unknown);
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/profile/launch_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace lanewise {
+namespace {
+
+const std::string* find(const LaunchPlan& plan, std::string_view name) {
+  const auto found = std::find_if(plan.variables.begin(), plan.variables.end(),
+                                  [&](const auto& variable) { return variable.name == name; });
+  return found == plan.variables.end() ? nullptr : &found->value;
+}
+
+std::string value_of(const LaunchPlan& plan, std::string_view name) {
+  const auto* value = find(plan, name);
+  return value == nullptr ? "not set" : *value;
+}
+
+Profile make_profile() {
+  Profile profile;
+  profile.environments = {{{{"NCCL_MIN_NCHANNELS", "16"}}, 1.9, 48 << 20, {}}};
+  profile.best_environment = 0;
+  return profile;
+}
+
+LaunchRequest make_request(const Profile& profile) {
+  return {.own = {}, .plugin_folder = "/opt/lanewise/lib", .profile_path = {}, .profile = &profile};
+}
+
+TEST(LaunchPlan, LoadsThePluginAndAppliesTheEnvironment) {
+  const auto profile = make_profile();
+
+  const auto plan = plan_launch(make_request(profile));
+
+  EXPECT_EQ(value_of(plan, "NCCL_TUNER_PLUGIN"), "lanewise");
+  EXPECT_EQ(value_of(plan, "LD_LIBRARY_PATH"), "/opt/lanewise/lib");
+  EXPECT_EQ(value_of(plan, "NCCL_MIN_NCHANNELS"), "16");
+  EXPECT_TRUE(plan.remarks.empty());
+}
+
+TEST(LaunchPlan, GivesEachVariableOfTheEnvironmentItsGainAndMemory) {
+  const auto profile = make_profile();
+
+  const auto plan = plan_launch(make_request(profile));
+
+  EXPECT_EQ(plan.variables.back().name, "NCCL_MIN_NCHANNELS");
+  EXPECT_EQ(plan.variables.back().reason,
+            "measured at 1.90x stock, 48.0 MiB more device memory a rank");
+}
+
+TEST(LaunchPlan, KeepsTheUsersLoaderPathInFront) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["LD_LIBRARY_PATH"] = "/usr/local/nvidia/lib:/x";
+
+  EXPECT_EQ(value_of(plan_launch(request), "LD_LIBRARY_PATH"),
+            "/usr/local/nvidia/lib:/x:/opt/lanewise/lib");
+}
+
+TEST(LaunchPlan, LeavesALoaderPathThatHoldsTheFolder) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["LD_LIBRARY_PATH"] = "/x:/opt/lanewise/lib";
+
+  EXPECT_EQ(find(plan_launch(request), "LD_LIBRARY_PATH"), nullptr);
+}
+
+TEST(LaunchPlan, RefusesAFolderThatALoaderPathCannotHold) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.plugin_folder = "/opt/a:b";
+
+  EXPECT_THROW(static_cast<void>(plan_launch(request)), Error);
+}
+
+TEST(LaunchPlan, KeepsAnotherTunerAndLeavesOutTheEnvironment) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_TUNER_PLUGIN"] = "ofi";
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(find(plan, "NCCL_TUNER_PLUGIN"), nullptr);
+  EXPECT_EQ(find(plan, "NCCL_MIN_NCHANNELS"), nullptr);
+  ASSERT_EQ(plan.remarks.size(), 2U);
+  EXPECT_EQ(plan.remarks[0], "NCCL_TUNER_PLUGIN=ofi is set already and kept");
+}
+
+TEST(LaunchPlan, KnowsItsOwnPluginByPath) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_TUNER_PLUGIN"] = "/opt/lanewise/lib/libnccl-tuner-lanewise.so";
+
+  EXPECT_EQ(value_of(plan_launch(request), "NCCL_MIN_NCHANNELS"), "16");
+}
+
+TEST(LaunchPlan, KeepsTheUsersValueAndSaysSo) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_MIN_NCHANNELS"] = "4";
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(find(plan, "NCCL_MIN_NCHANNELS"), nullptr);
+  ASSERT_EQ(plan.remarks.size(), 1U);
+  EXPECT_NE(plan.remarks[0].find("NCCL_MIN_NCHANNELS=4 is set already and kept"),
+            std::string::npos);
+}
+
+TEST(LaunchPlan, SaysWhatWasSetToTheBestValueAlready) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_MIN_NCHANNELS"] = "16";
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(find(plan, "NCCL_MIN_NCHANNELS"), nullptr);
+  EXPECT_EQ(plan.remarks,
+            std::vector<std::string>{"NCCL_MIN_NCHANNELS=16 is set already and kept"});
+}
+
+TEST(LaunchPlan, RefusesAProfileThatContradictsTheUsersSetting) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.profile_path = "/a.json";
+  request.own["LANEWISE_PROFILE"] = "/b.json";
+
+  EXPECT_THROW(static_cast<void>(plan_launch(request)), Error);
+}
+
+TEST(LaunchPlan, WorksWithoutAProfile) {
+  const auto plan = plan_launch({.own = {}, .plugin_folder = "/p", .profile_path = {}});
+
+  EXPECT_EQ(plan.variables.size(), 2U);
+}
+
+TEST(LaunchFormat, QuotesForAShell) {
+  const LaunchVariable variable{"NCCL_THREAD_THRESHOLDS", "8 8 64 it's", ""};
+
+  EXPECT_EQ(format_variable(variable, LaunchFormat::shell),
+            "export NCCL_THREAD_THRESHOLDS='8 8 64 it'\\''s'");
+}
+
+TEST(LaunchFormat, LeavesPlainWordsUnquoted) {
+  const LaunchVariable variable{"NCCL_MIN_NCHANNELS", "16", ""};
+
+  EXPECT_EQ(format_variable(variable, LaunchFormat::shell), "export NCCL_MIN_NCHANNELS=16");
+  EXPECT_EQ(format_variable(variable, LaunchFormat::docker), "-e NCCL_MIN_NCHANNELS=16");
+}
+
+TEST(LaunchFormat, EscapesForSystemd) {
+  const LaunchVariable variable{"A", "50% \"x\" \\", ""};
+
+  EXPECT_EQ(format_variable(variable, LaunchFormat::systemd),
+            "Environment=\"A=50%% \\\"x\\\" \\\\\"");
+}
+
+}  // namespace
+}  // namespace lanewise

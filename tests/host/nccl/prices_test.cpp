@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "core/nccl/prices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "host/machine/topology_source.hpp"
+#include "support/stock_tables.hpp"
+
+namespace lanewise {
+namespace {
+
+class StockMachine : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(table_)) GTEST_SKIP() << "no " << table_;
+  }
+  const std::filesystem::path table_ = testing::stock_table_path(GetParam());
+};
+
+TEST_P(StockMachine, PricesAreNcclsWithinAThousandth) {
+  const PriceInputs inputs = testing::read_stock_inputs(table_);
+
+  for (const auto& row : testing::read_stock_table(table_)) {
+    const PriceTable ours = price_table(row.bytes, inputs);
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      EXPECT_NEAR(ours[i], row.prices[i], 0.001 * std::abs(row.prices[i]) + 0.001)
+          << row.bytes << " bytes, entry " << i;
+  }
+}
+
+TEST_P(StockMachine, SearchIsEstimatedFromTheTopology) {
+  const auto xml =
+      table_.parent_path().parent_path() / "nccl_xml" / (std::string(GetParam()) + ".xml");
+  if (!std::filesystem::exists(xml)) GTEST_SKIP() << "no " << xml;
+  const PriceInputs inputs = testing::read_stock_inputs(table_);
+
+  const auto found = estimate_search(host::read_topology(xml), inputs.compute_capability);
+
+  EXPECT_EQ(found, inputs.ring) << found.channels << " x " << found.channel_bandwidth;
+}
+
+INSTANTIATE_TEST_SUITE_P(Prices, StockMachine, ::testing::ValuesIn(testing::stock_machines));
+
+TEST(Prices, Ll128IsPricedOnlyWhereItIsAllowed) {
+  PriceInputs inputs{8, 120, {2, 30, 7}, LinkKind::pcie, {2, 24}, {2, 24}};
+  EXPECT_FALSE(price_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
+
+  inputs.ll128 = Ll128Pricing::priced;
+  EXPECT_TRUE(price_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
+}
+
+TEST(Prices, EstimateOfAnUnknownMachineIsAGen5Slot) {
+  EXPECT_EQ(estimate_search(Topology{}, 120), (SearchedGraph{2, 24.0}));
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/decision/model_builders.hpp"
+#include "support/stock_tables.hpp"
+#include "tuner_host.hpp"
+
+namespace lanewise::testing {
+namespace {
+
+template <typename Version>
+class TunerChoice : public ::testing::Test {
+ protected:
+  void TearDown() override { ::unsetenv("LANEWISE_MACHINE"); }
+  PluginFile plugin_;
+};
+using Versions = ::testing::Types<V2, V3, V4, V5, V6>;
+TYPED_TEST_SUITE(TunerChoice, Versions);
+
+TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {
+  const auto path = stock_table_path("turin2s_8gpu_direct");
+  const auto machine =
+      std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/nccl_xml/turin2s_8gpu_direct.xml";
+  for (const auto& needed : {path, machine}) {
+    if (!std::filesystem::exists(needed)) GTEST_SKIP() << "no " << needed;
+  }
+  ::setenv("LANEWISE_MACHINE", machine.c_str(), 1);
+  Communicator<TypeParam> communicator(this->plugin_, 8, 1);
+  std::size_t sizes = 0;
+  for (const auto& row : read_stock_table(path)) {
+    if (row.bytes < 8 << 10 || row.bytes > 256 << 10) continue;
+    const auto reply = communicator.ask({.bytes = row.bytes}, row.prices);
+
+    ASSERT_TRUE(pick(reply)) << row.bytes;
+    EXPECT_EQ(*pick(reply) % 3, 0) << row.bytes;
+    ++sizes;
+  }
+  EXPECT_GT(sizes, 10U);
+}
+
+TEST(TunerChoiceOfSharedGpus, IsTreeForTinySizesOnlyWhereRanksMayShareGpus) {
+  constexpr std::size_t tiny = 2048;
+  const Prices prices = price_table(tiny, host_memory_machine());
+  const auto ask = [&] {
+    const PluginFile plugin;
+    Communicator<V4> communicator(plugin, 8, 1);
+    return pick(communicator.ask({.bytes = tiny}, prices));
+  };
+  const auto by_default = ask();
+  ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+  const auto where_shared = ask();
+  ::unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+
+  EXPECT_NE(by_default, 0);
+  EXPECT_EQ(where_shared, 0);
+}
+
+}  // namespace
+}  // namespace lanewise::testing

@@ -1,0 +1,14 @@
+# A profile of the bundled machine for tests of programs.
+set(lanewise_test_profile ${PROJECT_BINARY_DIR}/tests/best_is_16_channels.json)
+add_executable(make_profile ${PROJECT_SOURCE_DIR}/tests/cli/make_profile.cpp)
+target_link_libraries(make_profile PRIVATE lanewise_flags lanewise::host)
+add_test(NAME MakeProfile COMMAND make_profile ${lanewise_test_profile} ${lanewise_test_machine}
+  2.30.7 NCCL_MIN_NCHANNELS=16)
+set_tests_properties(MakeProfile PROPERTIES FIXTURES_SETUP lanewise_test_profile)
+
+# One whose graph file is gone.
+set(lanewise_graph_profile ${PROJECT_BINARY_DIR}/tests/best_has_a_graph_file.json)
+add_test(NAME MakeGraphProfile COMMAND make_profile ${lanewise_graph_profile}
+  ${lanewise_test_machine} 2.30.7 NCCL_MIN_NCHANNELS=16 NCCL_GRAPH_FILE=/nowhere/graph.xml)
+set_tests_properties(MakeGraphProfile PROPERTIES FIXTURES_SETUP lanewise_test_profile)
+

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+#include "stock_tables.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/nccl/choice.hpp"
+
+namespace lanewise::testing {
+
+std::filesystem::path stock_table_path(const std::string& machine) {
+  return std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/stock_tables" / (machine + ".json");
+}
+
+std::vector<StockPrices> read_stock_table(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::vector<StockPrices> rows;
+  const auto document = nlohmann::json::parse(file);
+  for (const auto& row : document.at("table")) {
+    StockPrices prices{row.at("bytes").get<std::size_t>()};
+    prices.prices.fill(-1.0F);
+    for (const auto& [name, microseconds] : row.at("us").items()) {
+      const auto slash = name.find('/');
+      const auto algorithm = parse_algorithm(name.substr(0, slash)).value();
+      const auto protocol = parse_protocol(name.substr(slash + 1)).value();
+      prices.prices[static_cast<std::size_t>(algorithm) * protocol_count +
+                    static_cast<std::size_t>(protocol)] = microseconds.get<float>();
+    }
+    rows.push_back(prices);
+  }
+  return rows;
+}
+
+namespace {
+
+SearchedGraph read_graph(const nlohmann::json& graph) {
+  return {graph.at("channels").get<int>(), graph.at("bwIntra").get<double>()};
+}
+
+}  // namespace
+
+PriceInputs read_stock_inputs(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const auto document = nlohmann::json::parse(file);
+  PriceInputs inputs;
+  inputs.ranks = document.at("nRanks").get<int>();
+  inputs.compute_capability = document.at("sm").get<int>();
+  inputs.release = parse_nccl_release(document.at("nccl").get<std::string>()).value();
+  inputs.ring = read_graph(document.at("ring"));
+  inputs.tree = read_graph(document.at("tree"));
+  return inputs;
+}
+
+}  // namespace lanewise::testing
