@@ -17,7 +17,7 @@ abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
                            .nodes = nodes,
                            .logger = logger,
                            .communicator = std::nullopt,
-                           .prices = PriceAccess::with_table,
+                           .costs = CostTableAccess::with_table,
                            .first_release = first_release});
   });
 }

@@ -17,7 +17,7 @@ abi::Result init(void** context, std::uint64_t communicator, std::size_t ranks, 
                            .nodes = nodes,
                            .logger = logger,
                            .communicator = communicator,
-                           .prices = PriceAccess::with_table,
+                           .costs = CostTableAccess::with_table,
                            .first_release = first_release});
   });
 }

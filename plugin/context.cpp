@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "core/version.hpp"
 #include "environment_layer.hpp"
 #include "guard.hpp"
 #include "host/machine/gpu_of_rank.hpp"
 #include "host/process/settings.hpp"
-#include "core/version.hpp"
 #include "translate.hpp"
 
 namespace lanewise::plugin {
@@ -36,7 +36,7 @@ struct AbstainUnlessPrepared {
 }  // namespace
 
 Context::Context(const Opening& opening) noexcept
-    : opening_(opening), consent_(opening), release_(opening.first_release) {}
+    : opening_(opening), agreement_(opening), release_(opening.first_release) {}
 
 void Context::prepare() {
   const auto environment = read_environment_in_force();
@@ -54,7 +54,7 @@ void Context::prepare() {
   if (counters_ != nullptr && policy_ != nullptr)
     counters_->set_mode(may_write_ ? host::CountedMode::applies : host::CountedMode::observes);
   try {
-    introduce(inputs, reason);
+    log_start(inputs, reason);
   } catch (const std::exception&) {
     // The ranks have agreed by now: a line that is lost must not undo it on this one.
   }
@@ -79,10 +79,10 @@ void Context::open_counters(const host::Settings& settings) {
 // Makes the policy; where there is to be none, says why.
 std::string Context::plan(Inputs& inputs, const host::Settings& settings) {
   if (settings.mode == host::Mode::off) {
-    consent_.withdraw();
+    agreement_.withdraw();
     return "LANEWISE_MODE=off";
   }
-  if (consent_.is_possible()) return agree(inputs, settings);
+  if (agreement_.is_possible()) return agree(inputs, settings);
   complete_inputs(inputs, {});
   auto reason = find_inert_reason(inputs.policy);
   if (reason.empty() && settings.agreement == host::AgreementRule::require)
@@ -93,25 +93,25 @@ std::string Context::plan(Inputs& inputs, const host::Settings& settings) {
 
 // The policy exists before this rank commits to it: nothing that follows can fail.
 std::string Context::agree(Inputs& inputs, const host::Settings& settings) {
-  const auto gpus = consent_.gather(settings.agreement_limit, digest_of(inputs, settings.mode));
+  const auto gpus = agreement_.gather(settings.agreement_limit, digest_of(inputs, settings.mode));
   if (!gpus) return disagree();
   complete_inputs(inputs, *gpus);
   auto reason = find_inert_reason(inputs.policy);
   if (reason.empty()) policy_ = make_policy(inputs.policy);
-  if (consent_.commit(plan_of(inputs.policy))) return reason;
+  if (agreement_.commit(plan_of(inputs.policy))) return reason;
   policy_.reset();
   return disagree();
 }
 
 std::string Context::disagree() const {
-  auto reason = "the ranks do not agree: " + consent_.reason();
+  auto reason = "the ranks do not agree: " + agreement_.reason();
   log_->write(is_first(reason) ? host::LogLevel::warning : host::LogLevel::info,
               "lanewise: NCCL's own choice stands: " + reason);
   return reason;
 }
 
 // One line a communicator, and a warning where a profile that the user named is not used.
-void Context::introduce(const Inputs& inputs, const std::string& reason) const {
+void Context::log_start(const Inputs& inputs, const std::string& reason) const {
   std::string line = "lanewise " + std::string(version) + ": NCCL " + to_string(release_) + ", " +
                      std::to_string(opening_.ranks) + " ranks, " + inputs.machine + ", ";
   if (!reason.empty()) {
@@ -133,7 +133,7 @@ std::optional<Decision> Context::decide(const Query& query, const CostTable& tab
   if (query.collective != Collective::all_reduce || query.nodes != 1 || query.ranks < 2) {
     return std::nullopt;
   }
-  if (control && control->arm == Arm::stock) return std::nullopt;
+  if (control && control->arm == ControlMode::stock) return std::nullopt;
   if (control && control->forced) return Decision{*control->forced, Source::forced};
   if (policy_ == nullptr) return std::nullopt;
   return policy_->decide(query, table);
@@ -157,7 +157,7 @@ Outcome Context::write(const Choice& choice, CostTable& table,
 Outcome Context::settle(const std::optional<Decision>& decision,
                         const std::optional<ControlState>& control, CostTable& table,
                         const Outputs& outputs) const noexcept {
-  if (!decision || (control && control->arm != Arm::settings)) return Outcome::left_to_nccl;
+  if (!decision || (control && control->arm != ControlMode::settings)) return Outcome::left_to_nccl;
   if (!may_write_ && decision->source != Source::forced) return Outcome::left_to_nccl;
   return write(decision->choice, table, outputs);
 }
@@ -187,7 +187,7 @@ void Context::answer_anew(const Call& call, CostTable table, const Outputs& outp
   const bool is_watched = control && control->is_watched;
   // Asked first: writing changes what the table shows.
   const auto stock = is_watched ? table.stock_pick() : std::nullopt;
-  const auto prices = table.is_tree_and_ring_only() ? std::optional(table.bits()) : std::nullopt;
+  const auto costs = table.is_tree_and_ring_only() ? std::optional(table.bits()) : std::nullopt;
   const auto decision = decide(query, table, control);
   const Outcome outcome = settle(decision, control, table, outputs);
   if (is_watched) {
@@ -199,9 +199,9 @@ void Context::answer_anew(const Call& call, CostTable table, const Outputs& outp
   if (is_counted) counter = count(call, decision, outcome);
   if (is_traced_) trace(query, decision, outcome);
   // A line for each call, a bench that changes its mind and a call without a counter need the rest.
-  if (is_traced_ || control || !prices || (is_counted && counter == nullptr)) return;
+  if (is_traced_ || control || !costs || (is_counted && counter == nullptr)) return;
   const auto choice = outcome == Outcome::applied ? std::optional(decision->choice) : std::nullopt;
-  memory_.keep({call, *prices, choice, counter});
+  memory_.keep({call, *costs, choice, counter});
 }
 
 host::CounterEntry* Context::count(const Call& call, const std::optional<Decision>& decision,

@@ -9,22 +9,22 @@
 #include <optional>
 #include <string>
 
-#include "answer_memory.hpp"
-#include "consent.hpp"
+#include "answer_cache.hpp"
 #include "control.hpp"
+#include "core/decision/policy.hpp"
+#include "core/nccl/cost_table.hpp"
+#include "core/nccl/nccl_release.hpp"
 #include "host/counters/counter_key.hpp"
 #include "host/counters/live_counters.hpp"
 #include "host/process/log.hpp"
 #include "host/process/settings.hpp"
 #include "inputs.hpp"
-#include "core/nccl/cost_table.hpp"
-#include "core/nccl/nccl_release.hpp"
-#include "core/decision/policy.hpp"
 #include "nccl_abi.hpp"
+#include "rank_agreement.hpp"
 
 namespace lanewise::plugin {
 
-// Where an answer goes: a zero price in the table, or through v2 (no table) the two indices.
+// Where an answer goes: a zero cost in the table, or through v2 (no table) the two indices.
 struct Outputs {
   int* algorithm = nullptr;
   int* protocol = nullptr;
@@ -39,7 +39,7 @@ class Context {
   // Everything slow. Throws Error for settings it does not take, and stays inert.
   void prepare();
   // After a failed prepare(): the other ranks need not wait for this one.
-  void abstain() noexcept { consent_.withdraw(); }
+  void abstain() noexcept { agreement_.withdraw(); }
 
   // Writes its answer, or nothing. Called by one thread at a time, as NCCL does.
   void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
@@ -59,7 +59,7 @@ class Context {
   void open_counters(const host::Settings& settings);
   [[nodiscard]] host::CounterEntry* count(const Call& call, const std::optional<Decision>& decision,
                                           Outcome outcome) const noexcept;
-  void introduce(const Inputs& inputs, const std::string& reason) const;
+  void log_start(const Inputs& inputs, const std::string& reason) const;
   [[nodiscard]] std::optional<Decision> decide(const Query& query, const CostTable& table,
                                                const std::optional<ControlState>& control) noexcept;
   [[nodiscard]] Outcome write(const Choice& choice, CostTable& table,
@@ -72,7 +72,7 @@ class Context {
              Outcome outcome) const noexcept;
 
   Opening opening_;
-  Consent consent_;
+  RankAgreement agreement_;
   int ranks_ = 0;
   int nodes_ = 0;
   NcclRelease release_;
@@ -81,7 +81,7 @@ class Context {
   std::unique_ptr<host::LiveCounters> counters_;  // null: not counted
   bool may_write_ = false;
   bool is_traced_ = false;
-  AnswerMemory memory_;
+  AnswerCache memory_;
 };
 
 // The three calls of every adapter. `context` is NCCL's opaque pointer and may be null.

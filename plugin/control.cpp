@@ -6,8 +6,8 @@
 #include <array>
 #include <atomic>
 
-#include "lanewise/control.h"
 #include "core/version.hpp"
+#include "lanewise/control.h"
 #include "translate.hpp"
 
 namespace lanewise::plugin {
@@ -98,7 +98,7 @@ std::optional<ControlState> read_control() noexcept {
   const std::uint32_t word = control_word.load(std::memory_order_relaxed);
   if (word == 0) return std::nullopt;
   ControlState state;
-  state.arm = static_cast<Arm>((word & arm_mask) >> arm_shift);
+  state.arm = static_cast<ControlMode>((word & arm_mask) >> arm_shift);
   state.is_watched = (word & watched_bit) != 0;
   if ((word & forced_bit) != 0) {
     state.forced =

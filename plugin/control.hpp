@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/nccl/choice.hpp"
 #include "core/decision/policy.hpp"
+#include "core/nccl/choice.hpp"
 
 namespace lanewise::plugin {
 
-enum class Arm : std::uint8_t { settings, stock, observe };
+enum class ControlMode : std::uint8_t { settings, stock, observe };
 
 struct ControlState {
-  Arm arm = Arm::settings;
+  ControlMode arm = ControlMode::settings;
   std::optional<Choice> forced;
   bool is_watched = false;
 };

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "host/profile/launch_files.hpp"
-#include "host/process/log.hpp"
-#include "host/nccl/nccl_library.hpp"
-#include "host/profile/profile_search.hpp"
-#include "host/process/settings.hpp"
 #include "core/profile/launch_plan.hpp"
+#include "host/nccl/nccl_library.hpp"
+#include "host/process/log.hpp"
+#include "host/process/settings.hpp"
+#include "host/profile/launch_files.hpp"
+#include "host/profile/profile_search.hpp"
 #include "machine.hpp"
 #include "translate.hpp"
 #include "variable_store.hpp"

@@ -7,12 +7,12 @@
 #include <limits>
 #include <utility>
 
+#include "core/error.hpp"
+#include "core/machine/machine_facts.hpp"
 #include "host/nccl/nccl_environment.hpp"
 #include "host/nccl/nccl_library.hpp"
 #include "host/profile/profile_file.hpp"
 #include "host/profile/profile_search.hpp"
-#include "core/error.hpp"
-#include "core/machine/machine_facts.hpp"
 #include "machine.hpp"
 
 namespace lanewise::plugin {
@@ -86,7 +86,7 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
   inputs.policy.nodes = to_int(opening.nodes);
   inputs.policy.release = find_release(opening);
   inputs.policy.limits = host::parse_nccl_limits(environment);
-  inputs.policy.prices = opening.prices;
+  inputs.policy.costs = opening.costs;
   inputs.policy.user_filter = host::find_user_filter(environment);
   const Machine& machine = machine_of_process(settings.machine);
   if (!settings.machine.empty() && !machine.fault.empty()) throw Error(machine.fault);

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "host/process/settings.hpp"
-#include "core/nccl/nccl_release.hpp"
 #include "core/decision/policy_inputs.hpp"
-#include "core/profile/profile.hpp"
 #include "core/machine/topology.hpp"
+#include "core/nccl/nccl_release.hpp"
+#include "core/profile/profile.hpp"
+#include "host/process/settings.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -24,7 +24,7 @@ struct Opening {
   std::size_t nodes = 0;
   abi::DebugLogger logger = nullptr;
   std::optional<std::uint64_t> communicator;
-  PriceAccess prices = PriceAccess::with_table;
+  CostTableAccess costs = CostTableAccess::with_table;
   NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
 };
 

@@ -3,9 +3,9 @@
 
 #include "machine.hpp"
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 
 namespace lanewise::plugin {
 namespace {

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <optional>
 
-#include "host/counters/counter_key.hpp"
-#include "host/process/log.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/nccl/collective.hpp"
 #include "core/nccl/cost_table.hpp"
+#include "host/counters/counter_key.hpp"
+#include "host/process/log.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -31,7 +31,7 @@ namespace lanewise::plugin {
 // An empty table where NCCL gives no table or no sane dimensions.
 [[nodiscard]] inline CostTable to_cost_table(float** table, int algorithms,
                                              int protocols) noexcept {
-  // One test for both signs: this is part of every call. A table of no rows prices nothing.
+  // One test for both signs: this is part of every call. A table of no rows costs nothing.
   if ((algorithms | protocols) < 0) return {};
   return {reinterpret_cast<float*>(table), static_cast<std::size_t>(algorithms),
           static_cast<std::size_t>(protocols)};

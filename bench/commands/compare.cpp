@@ -6,12 +6,12 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "comparison/contest.hpp"
+#include "comparison/comparison.hpp"
 #include "comparison/floor.hpp"
-#include "core/error.hpp"
-#include "report/result_file.hpp"
 #include "comparison/sizes.hpp"
 #include "comparison/summary.hpp"
+#include "core/error.hpp"
+#include "report/result_file.hpp"
 #include "report/table.hpp"
 
 namespace lanewise::bench {
@@ -32,10 +32,10 @@ struct Options {
 };
 
 // The floor under any ring where it is an arm, by the user's wish.
-void add_arm_to_floor(const Contest& contest, Floor& floor) {
-  for (const Contender& contender : contest.contenders()) {
-    const auto time = contender.time();
-    if (contender.candidate.is_one_shot && time) floor.us.emplace(contest.bytes(), time->median);
+void add_arm_to_floor(const SizeComparison& comparison, Floor& floor) {
+  for (const ComparedArm& compared : comparison.arms()) {
+    const auto time = compared.time();
+    if (compared.candidate.is_one_shot && time) floor.us.emplace(comparison.bytes(), time->median);
   }
 }
 
@@ -57,13 +57,13 @@ TimingOptions share_of_instance(TimingOptions timing, int instances) {
   return timing;
 }
 
-Contest hold(std::size_t bytes, const TimingOptions& timing, const Field& field,
-             Clock::time_point deadline) {
-  Contest contest(bytes, timing, contenders_at(bytes, field));
-  contest.prepare();
-  contest.run(never_worse_limit, deadline);
-  contest.finish();
-  return contest;
+SizeComparison hold(std::size_t bytes, const TimingOptions& timing, const ArmSet& arm_set,
+                    Clock::time_point deadline) {
+  SizeComparison comparison(bytes, timing, arms_at(bytes, arm_set));
+  comparison.prepare();
+  comparison.run(never_worse_limit, deadline);
+  comparison.finish();
+  return comparison;
 }
 
 // Beside arms that the user has named there is no column of its own.
@@ -71,12 +71,12 @@ bool has_floor_column(const Options& options) {
   return options.arms.empty() && !options.is_without_one_shot;
 }
 
-void show_heading(const Options& options, const Field& field) {
+void show_heading(const Options& options, const ArmSet& arm_set) {
   const std::string floor = has_floor_column(options) ? show_floor_heading() : "";
-  std::printf("%s%s\n", show_heading(field.arms).c_str(), floor.c_str());
+  std::printf("%s%s\n", show_heading(arm_set.arms).c_str(), floor.c_str());
 }
 
-struct Comparison {
+struct Findings {
   Summary summary;
   Floor floor;
 };
@@ -90,15 +90,15 @@ Floor find_floor(const Options& options, const Machine& machine,
   return floor;
 }
 
-void report(const Options& options, const Contest& contest, nlohmann::json& result,
-            Comparison& comparison) {
-  add_arm_to_floor(contest, comparison.floor);
-  std::string line = show_line(contest);
-  if (has_floor_column(options)) line += show_floor(comparison.floor, contest);
+void report(const Options& options, const SizeComparison& comparison, nlohmann::json& result,
+            Findings& findings) {
+  add_arm_to_floor(comparison, findings.floor);
+  std::string line = show_line(comparison);
+  if (has_floor_column(options)) line += show_floor(findings.floor, comparison);
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  result["sizes"].push_back(describe_size(contest));
-  add_to(comparison.summary, contest);
+  result["sizes"].push_back(describe_size(comparison));
+  add_to(findings.summary, comparison);
 }
 
 // The sizes in each of several fresh sets of ranks; `report` is called for each size at its end.
@@ -111,29 +111,29 @@ struct Course {
   [[nodiscard]] bool is_repeatable() const { return machine.kind != RankKind::joined; }
 
   template <class Begin, class Report>
-  Field run(const std::vector<std::size_t>& sizes, Begin begin, Report report) const {
+  ArmSet run(const std::vector<std::size_t>& sizes, Begin begin, Report report) const {
     const int instances = is_repeatable() ? options.instances : 1;
     const TimingOptions timing = share_of_instance(options.timing, instances);
     const std::size_t all = sizes.size() * static_cast<std::size_t>(instances);
     const auto start = Clock::now();
-    std::vector<Contest> contests;
+    std::vector<SizeComparison> comparisons;
     std::size_t done = 0;
     for (int instance = 0;; ++instance) {
       const bool is_last = instance + 1 == instances;
-      Field field = start_arms(plans, machine, options.ranks, parse_data_type(options.sizes.type),
-                               sizes.back());
-      if (is_last) begin(field);
+      ArmSet arm_set = start_arms(plans, machine, options.ranks,
+                                  parse_data_type(options.sizes.type), sizes.back());
+      if (is_last) begin(arm_set);
       for (std::size_t index = 0; index < sizes.size(); ++index, ++done) {
-        Contest contest =
-            hold(sizes[index], timing, field, deadline_of_size(timing, start, done, all));
+        SizeComparison comparison =
+            hold(sizes[index], timing, arm_set, deadline_of_size(timing, start, done, all));
         if (instance == 0) {
-          contests.push_back(std::move(contest));
+          comparisons.push_back(std::move(comparison));
         } else {
-          contests[index].absorb(contest);
+          comparisons[index].absorb(comparison);
         }
-        if (is_last) report(contests[index]);
+        if (is_last) report(comparisons[index]);
       }
-      if (is_last) return field;
+      if (is_last) return arm_set;
     }
   }
 };
@@ -146,35 +146,35 @@ void look_again(const Course& course, Summary& summary, nlohmann::json& result) 
               summary.slower.size());
   result["again"] = nlohmann::json::array();
   static_cast<void>(course.run(
-      sizes_of(summary.slower), [](const Field&) {},
-      [&](const Contest& contest) {
-        std::printf("%s\n", show_line(contest).c_str());
+      sizes_of(summary.slower), [](const ArmSet&) {},
+      [&](const SizeComparison& comparison) {
+        std::printf("%s\n", show_line(comparison).c_str());
         std::fflush(stdout);
-        result["again"].push_back(describe_size(contest));
-        add_faults(summary, contest);
-        keep_confirmed(summary.slower, contest);
+        result["again"].push_back(describe_size(comparison));
+        add_faults(summary, comparison);
+        keep_confirmed(summary.slower, comparison);
       }));
 }
 
-Comparison measure(const Course& course, nlohmann::json& result) {
+Findings measure(const Course& course, nlohmann::json& result) {
   const Options& options = course.options;
   const auto sizes = choose_sizes(options.sizes);
-  Comparison comparison;
-  comparison.floor = find_floor(options, course.machine, sizes);
-  const Field field = course.run(
-      sizes, [&](const Field& arms) { show_heading(options, arms); },
-      [&](const Contest& contest) { report(options, contest, result, comparison); });
-  show_means(comparison.summary, field);
-  result["geometric_mean"] = describe(comparison.summary);
-  if (auto links = describe(comparison.floor); !links.is_null()) result["links"] = std::move(links);
-  return comparison;
+  Findings findings;
+  findings.floor = find_floor(options, course.machine, sizes);
+  const ArmSet arm_set = course.run(
+      sizes, [&](const ArmSet& arms) { show_heading(options, arms); },
+      [&](const SizeComparison& comparison) { report(options, comparison, result, findings); });
+  show_means(findings.summary, arm_set);
+  result["geometric_mean"] = describe(findings.summary);
+  if (auto links = describe(findings.floor); !links.is_null()) result["links"] = std::move(links);
+  return findings;
 }
 
 void compare(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.json);
   nlohmann::json result = start_result(command_line(), machine);
-  result["mode"] = name_of(options.timing.is_eager ? Mode::eager : Mode::graph);
+  result["mode"] = name_of(options.timing.is_eager ? CallMode::eager : CallMode::graph);
   result["sizes"] = nlohmann::json::array();
   std::printf("NCCL %s, %d ranks on %d GPUs, %s\n", to_string(machine.nccl).c_str(), machine.ranks,
               machine.gpus, options.timing.is_eager ? "eager" : "graph replay");

@@ -27,14 +27,14 @@ constexpr int algorithms = 7;
 constexpr int protocols = 3;
 constexpr int all_reduce = 4;
 constexpr int ranks = 8;
-using Prices = std::array<float, static_cast<std::size_t>(algorithms) * protocols>;
+using Costs = std::array<float, static_cast<std::size_t>(algorithms) * protocols>;
 
 // Tuner v5 as NCCL 2.28 to 2.30 calls it (NCCL_ABI.md 1.2).
 struct Tuner {
   const char* name;
   int (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,
               void* logger, void* domains, void* constants);
-  int (*get)(void* context, int collective, std::size_t bytes, int pipe_ops, float** prices,
+  int (*get)(void* context, int collective, std::size_t bytes, int pipe_ops, float** costs,
              int algorithm_rows, int protocol_columns, int is_registered, int* channels);
   int (*finalize)(void* context);
 };
@@ -46,15 +46,15 @@ struct Options {
   int samples = 200'000;
 };
 
-// What NCCL 2.30 prices 14 KiB at, 8 ranks over PCIe: tree and ring, LL and Simple.
-Prices typical_prices() {
-  Prices prices;
-  prices.fill(-1);
-  prices[0] = 38.2F;
-  prices[2] = 131.8F;
-  prices[3] = 21.3F;
-  prices[5] = 96.4F;
-  return prices;
+// What NCCL 2.30 costs 14 KiB at, 8 ranks over PCIe: tree and ring, LL and Simple.
+Costs typical_costs() {
+  Costs costs;
+  costs.fill(-1);
+  costs[0] = 38.2F;
+  costs[2] = 131.8F;
+  costs[3] = 21.3F;
+  costs[5] = 96.4F;
+  return costs;
 }
 
 double now_ns() {
@@ -86,7 +86,7 @@ double nanoseconds_a_count() {
 std::vector<double> time_calls(const Options& options, const Tuner& tuner, void* context) {
   static constexpr std::array<std::size_t, 5> sizes = {14336, 28672, 57344, 114688, 229376};
   const double scale = nanoseconds_a_count();
-  const Prices fresh = typical_prices();
+  const Costs fresh = typical_costs();
   std::vector<double> empty(1000);
   for (double& counts : empty) {
     const std::uint64_t start = read_counter();
@@ -96,11 +96,11 @@ std::vector<double> time_calls(const Options& options, const Tuner& tuner, void*
   std::vector<double> times;
   times.reserve(static_cast<std::size_t>(options.samples));
   for (int i = 0; i < options.samples; ++i) {
-    Prices prices = fresh;
+    Costs costs = fresh;
     int channels = 0;
     const std::uint64_t start = read_counter();
     tuner.get(context, all_reduce, sizes[static_cast<std::size_t>(i) % sizes.size()], 1,
-              reinterpret_cast<float**>(prices.data()), algorithms, protocols, 1, &channels);
+              reinterpret_cast<float**>(costs.data()), algorithms, protocols, 1, &channels);
     const auto counts = static_cast<double>(read_counter() - start);
     times.push_back(std::max(0.0, counts - own) * scale);
   }

@@ -6,10 +6,10 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "environments/environment_sweep.hpp"
-#include "core/profile/environment_plan.hpp"
-#include "report/result_file.hpp"
 #include "comparison/sizes.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "environments/environment_sweep.hpp"
+#include "report/result_file.hpp"
 
 namespace lanewise::bench {
 namespace {

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core/error.hpp"
+#include "direct/one_shot_shape.hpp"
 #include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
-#include "core/error.hpp"
 #include "links/gpu_tester.hpp"
 #include "links/isolated_tester.hpp"
-#include "direct/one_shot_shape.hpp"
 #include "links/survey.hpp"
 #include "report/result_file.hpp"
 

@@ -8,10 +8,10 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "comparison/contest.hpp"
+#include "comparison/comparison.hpp"
+#include "comparison/sizes.hpp"
 #include "core/error.hpp"
 #include "report/result_file.hpp"
-#include "comparison/sizes.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -61,23 +61,23 @@ Step read_step(const Options& options) {
 }
 
 // All arms' times of a call, graph or eager.
-Contest run(const Options& options, const Step& step, const Field& field, bool is_eager) {
+SizeComparison run(const Options& options, const Step& step, const ArmSet& arm_set, bool is_eager) {
   TimingOptions timing;
   timing.calls = step.calls;
   timing.launches = 1;
   timing.fewest_rounds = (options.rounds + options.instances - 1) / options.instances;
   timing.most_rounds = timing.fewest_rounds;
   timing.is_eager = is_eager;
-  Contest contest(step.max_bytes, timing, contenders_at(step.max_bytes, field));
-  contest.set_step(options.gap_us, step.trace);
-  contest.prepare();
-  contest.run(1.0, std::chrono::steady_clock::now());
-  contest.finish();
-  return contest;
+  SizeComparison comparison(step.max_bytes, timing, arms_at(step.max_bytes, arm_set));
+  comparison.set_step(options.gap_us, step.trace);
+  comparison.prepare();
+  comparison.run(1.0, std::chrono::steady_clock::now());
+  comparison.finish();
+  return comparison;
 }
 
 // Over several communicators of each arm, as in compare.
-void add_to(std::optional<Contest>& all, Contest one) {
+void add_to(std::optional<SizeComparison>& all, SizeComparison one) {
   if (all) {
     all->absorb(one);
   } else {
@@ -85,23 +85,22 @@ void add_to(std::optional<Contest>& all, Contest one) {
   }
 }
 
-nlohmann::json describe(const Options& options, const Step& step, const Contest& graph,
-                        const Contest& eager) {
+nlohmann::json describe(const Options& options, const Step& step, const SizeComparison& graph,
+                        const SizeComparison& eager) {
   nlohmann::json steps = nlohmann::json::array();
   std::printf("%-24s  %10s  %6s  %10s  %6s  %12s\n", "arm", "graph us", "ratio", "eager us",
               "ratio", "tokens/s");
-  for (std::size_t arm = 0; arm < graph.contenders().size(); ++arm) {
-    const Contender& contender = graph.contenders()[arm];
-    const auto time = contender.time();
-    const auto slow_time = eager.contenders()[arm].time();
+  for (std::size_t arm = 0; arm < graph.arms().size(); ++arm) {
+    const ComparedArm& compared = graph.arms()[arm];
+    const auto time = compared.time();
+    const auto slow_time = eager.arms()[arm].time();
     if (!time || !slow_time) continue;
     const double us = time->median * step.calls;
     const double eager_us = slow_time->median * step.calls;
     const double tokens = options.tokens * 1e6 / (us + options.compute_us);
-    std::printf("%-24s  %10.1f  %6.3f  %10.1f  %6.3f  %12.1f\n", contender.candidate.name.c_str(),
-                us, contender.ratio()->median, eager_us, eager.contenders()[arm].ratio()->median,
-                tokens);
-    steps.push_back({{"arm", contender.candidate.name},
+    std::printf("%-24s  %10.1f  %6.3f  %10.1f  %6.3f  %12.1f\n", compared.candidate.name.c_str(),
+                us, compared.ratio()->median, eager_us, eager.arms()[arm].ratio()->median, tokens);
+    steps.push_back({{"arm", compared.candidate.name},
                      {"graph_us", us},
                      {"graph_low_us", time->low * step.calls},
                      {"graph_high_us", time->high * step.calls},
@@ -121,15 +120,15 @@ void replay(const Options& options) {
   std::printf("NCCL %s, %d ranks on %d GPUs, %d calls of at most %s, %.0f us between\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus, step.calls,
               show_size(step.max_bytes).c_str(), options.gap_us);
-  std::optional<Contest> graph;
-  std::optional<Contest> eager;
+  std::optional<SizeComparison> graph;
+  std::optional<SizeComparison> eager;
   for (int instance = 0; instance < options.instances; ++instance) {
-    const Field field =
+    const ArmSet arm_set =
         start_arms(plans, machine, options.ranks, parse_data_type(options.type), step.max_bytes);
-    add_to(graph, run(options, step, field, false));
-    add_to(eager, run(options, step, field, true));
+    add_to(graph, run(options, step, arm_set, false));
+    add_to(eager, run(options, step, arm_set, true));
   }
-  result["mode"] = name_of(Mode::graph);
+  result["mode"] = name_of(CallMode::graph);
   result["step"] = describe(options, step, *graph, *eager);
   if (!options.json.empty()) write_result(options.json, result);
   std::fflush(stdout);

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <memory>
 
-#include "comparison/choice_survey.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "comparison/contest.hpp"
+#include "comparison/choice_survey.hpp"
+#include "comparison/comparison.hpp"
+#include "comparison/sizes.hpp"
 #include "host/files/text_file.hpp"
 #include "report/result_file.hpp"
-#include "comparison/sizes.hpp"
 #include "report/table.hpp"
 
 namespace lanewise::bench {
@@ -27,24 +27,28 @@ struct Options {
   std::string csv;
 };
 
-std::vector<Contender> contenders_of(Gang& gang, const std::vector<Choice>& choices) {
+std::vector<ComparedArm> contenders_of(RankGroup& rank_group, const std::vector<Choice>& choices) {
   // Stock in the same communicators: the plugin stands aside, which compare shows to be level.
-  std::vector<Contender> contenders = {
-      {&gang, {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}}};
+  std::vector<ComparedArm> arms = {
+      {&rank_group, {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}}};
   for (const Choice& choice : choices) {
-    contenders.push_back(
-        {&gang, {0, to_string(choice), Arm::settings, choice, false}, {}, false, {}, {}});
+    arms.push_back({&rank_group,
+                    {0, to_string(choice), ControlMode::settings, choice, false},
+                    {},
+                    false,
+                    {},
+                    {}});
   }
-  return contenders;
+  return arms;
 }
 
-std::string csv_lines(const Contest& contest) {
+std::string csv_lines(const SizeComparison& comparison) {
   std::string text;
-  for (const Contender& contender : contest.contenders()) {
-    const auto time = contender.time();
-    const auto ratio = contender.ratio();
-    const auto choice = contender.verification.choice_in_force();
-    text += std::to_string(contest.bytes()) + "," + contender.candidate.name + "," +
+  for (const ComparedArm& compared : comparison.arms()) {
+    const auto time = compared.time();
+    const auto ratio = compared.ratio();
+    const auto choice = compared.verification.choice_in_force();
+    text += std::to_string(comparison.bytes()) + "," + compared.candidate.name + "," +
             (choice ? std::string(name_of(choice->algorithm)) + "," +
                           std::string(name_of(choice->protocol)) + "," +
                           std::to_string(choice->channels)
@@ -54,24 +58,24 @@ std::string csv_lines(const Contest& contest) {
                              std::to_string(estimate->low) + "," + std::to_string(estimate->high)
                        : ",,,";
     }
-    text += "," + std::to_string(contender.us.size()) + "," +
-            std::to_string(contender.verification.wrong) + "\n";
+    text += "," + std::to_string(compared.us.size()) + "," +
+            std::to_string(compared.verification.wrong) + "\n";
   }
   return text;
 }
 
-void show_best(const Contest& contest) {
-  const Contender* best = nullptr;
-  for (const Contender& contender : contest.contenders()) {
-    if (!contender.time() || contender.is_out) continue;
-    if (best == nullptr || contender.time()->median < best->time()->median) best = &contender;
+void show_best(const SizeComparison& comparison) {
+  const ComparedArm* best = nullptr;
+  for (const ComparedArm& compared : comparison.arms()) {
+    if (!compared.time() || compared.is_out) continue;
+    if (best == nullptr || compared.time()->median < best->time()->median) best = &compared;
   }
-  const auto stock = contest.contenders().front().time();
+  const auto stock = comparison.arms().front().time();
   if (best == nullptr || !stock) return;
   const auto ratio = best->ratio();
-  std::printf("%10s  %8.2f  %8.2f  %6.3f [%5.3f %5.3f]  %s\n", show_size(contest.bytes()).c_str(),
-              stock->median, best->time()->median, ratio->median, ratio->low, ratio->high,
-              best->candidate.name.c_str());
+  std::printf("%10s  %8.2f  %8.2f  %6.3f [%5.3f %5.3f]  %s\n",
+              show_size(comparison.bytes()).c_str(), stock->median, best->time()->median,
+              ratio->median, ratio->low, ratio->high, best->candidate.name.c_str());
   std::fflush(stdout);
 }
 
@@ -81,12 +85,13 @@ void sweep(const Options& options) {
   check_writable(options.csv);
   const auto sizes = choose_sizes(options.sizes);
   nlohmann::json result = start_result(command_line(), machine);
-  result["mode"] = name_of(options.timing.is_eager ? Mode::eager : Mode::graph);
+  result["mode"] = name_of(options.timing.is_eager ? CallMode::eager : CallMode::graph);
   result["sizes"] = nlohmann::json::array();
-  const auto gang = open_gang(machine, options.ranks,
-                              {"the sweep", environment_with_plugin(machine),
-                               parse_data_type(options.sizes.type), sizes.back(), false});
-  const ChoiceSurvey survey = survey_choices(*gang, machine, sizes.back());
+  const auto rank_group =
+      open_rank_group(machine, options.ranks,
+                      {"the sweep", environment_with_plugin(machine),
+                       parse_data_type(options.sizes.type), sizes.back(), false});
+  const ChoiceSurvey survey = survey_choices(*rank_group, machine, sizes.back());
   std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %zu priced entries\n%10s  %8s  %8s\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus,
               survey.communicator.channels, survey.entries.size(), "bytes", "stock us", "best us");
@@ -97,15 +102,15 @@ void sweep(const Options& options) {
   const auto start = Clock::now();
   for (std::size_t index = 0; index < sizes.size(); ++index) {
     const auto choices = candidates_at(sizes[index], survey, Ll128Use::where_priced);
-    Contest contest(sizes[index], options.timing, contenders_of(*gang, choices));
-    contest.prepare();
+    SizeComparison comparison(sizes[index], options.timing, contenders_of(*rank_group, choices));
+    comparison.prepare();
     // A sweep wants each time alike, not a decision: the fewest rounds are all.
-    contest.run(1.0, Clock::now());
-    contest.finish();
-    show_best(contest);
-    csv += csv_lines(contest);
-    result["sizes"].push_back(describe_size(contest));
-    has_wrong_sums = has_wrong_sums || contest.has_wrong_sums();
+    comparison.run(1.0, Clock::now());
+    comparison.finish();
+    show_best(comparison);
+    csv += csv_lines(comparison);
+    result["sizes"].push_back(describe_size(comparison));
+    has_wrong_sums = has_wrong_sums || comparison.has_wrong_sums();
     show_progress(index + 1, sizes.size(),
                   std::chrono::duration<double>(Clock::now() - start).count());
   }
@@ -119,7 +124,7 @@ void sweep(const Options& options) {
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("sweep", "Time every algorithm, protocol and channel count NCCL prices");
+      app.add_subcommand("sweep", "Time every algorithm, protocol and channel count NCCL costs");
   add_rank_options(*command, options->ranks);
   add_size_options(*command, options->sizes);
   add_timing_options(*command, options->timing);

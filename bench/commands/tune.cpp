@@ -8,17 +8,17 @@
 #include <system_error>
 
 #include "commands.hpp"
-#include "environments/environment_sweep.hpp"
-#include "host/profile/profile_file.hpp"
-#include "host/files/text_file.hpp"
-#include "host/machine/topology_source.hpp"
-#include "core/profile/environment_key.hpp"
-#include "core/profile/environment_plan.hpp"
+#include "comparison/sizes.hpp"
 #include "core/error.hpp"
 #include "core/machine/graph_file.hpp"
+#include "core/profile/environment_key.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "environments/environment_sweep.hpp"
+#include "host/files/text_file.hpp"
+#include "host/machine/topology_source.hpp"
+#include "host/profile/profile_file.hpp"
 #include "report/machine_state.hpp"
 #include "report/result_file.hpp"
-#include "comparison/sizes.hpp"
 #include "report/table.hpp"
 
 namespace lanewise::bench {
@@ -170,7 +170,7 @@ void tune(const Options& options) {
   show_warnings(state.warnings);
   Profile profile = start_profile(machine, state);
   RankOptions ranks = options.ranks;
-  if (!screen.plant_in.empty()) ranks.plant.clear();
+  if (!screen.inject_in.empty()) ranks.inject.clear();
   auto base = sweep_environment(machine, ranks, {}, screen.type, request);
   tune_base(options, state, profile, base);
   if (has_both && base.outcome.faults.empty())

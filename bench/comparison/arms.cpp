@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "conf_file.hpp"
-#include "environments/environment_options.hpp"
-#include "host/profile/profile_file.hpp"
-#include "host/process/settings.hpp"
-#include "core/profile/environment_plan.hpp"
 #include "core/error.hpp"
+#include "core/profile/environment_plan.hpp"
+#include "environments/environment_options.hpp"
+#include "host/process/settings.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -34,12 +34,12 @@ Environment best_variables(const std::string& file, const Machine& machine) {
 }
 
 ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
-  ArmPlan plan{name, environment_with_plugin(machine), Arm::settings, always(std::nullopt)};
+  ArmPlan plan{name, environment_with_plugin(machine), ControlMode::settings, always(std::nullopt)};
   if (name == "stock") {
     plan.variables = environment_without_plugin(machine);
-    plan.arm = Arm::stock;
+    plan.arm = ControlMode::stock;
   } else if (name == "noop" || name == "one-shot") {
-    plan.arm = Arm::stock;
+    plan.arm = ControlMode::stock;
     plan.is_one_shot = name == "one-shot";
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
@@ -79,7 +79,8 @@ std::optional<Choice> parse_choice(std::string_view text) {
 
 ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::string& profile) {
   if (name.starts_with("env:")) {
-    ArmPlan plan{name, environment_without_plugin(machine), Arm::stock, always(std::nullopt)};
+    ArmPlan plan{name, environment_without_plugin(machine), ControlMode::stock,
+                 always(std::nullopt)};
     for (const auto& [variable, value] : parse_variables(name.substr(4))) {
       plan.variables[variable] = value;
     }
@@ -87,11 +88,11 @@ ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::str
   }
   if (name.starts_with("conf:")) {
     const ConfFile file = read_conf_file(name.substr(5));
-    return {name, environment_with_plugin(machine), Arm::stock,
+    return {name, environment_with_plugin(machine), ControlMode::stock,
             [file, ranks = machine.ranks](std::size_t bytes) { return file.find(bytes, ranks); }};
   }
   if (const auto choice = parse_choice(name)) {
-    return {name, environment_with_plugin(machine), Arm::settings, always(choice)};
+    return {name, environment_with_plugin(machine), ControlMode::settings, always(choice)};
   }
   return plan_named(name, machine, profile);
 }
@@ -113,9 +114,9 @@ std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
   return plans;
 }
 
-Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
-                 const RankOptions& options, DataType type, std::size_t max_bytes) {
-  Field field;
+ArmSet start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
+                  const RankOptions& options, DataType type, std::size_t max_bytes) {
+  ArmSet arm_set;
   std::map<Environment, std::string> labels;
   for (const ArmPlan& plan : plans) {
     std::string& label = labels[plan.variables];
@@ -131,18 +132,18 @@ Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
       return plan.is_one_shot && plan.variables == variables;
     });
   };
-  std::map<Environment, Gang*> started;
+  std::map<Environment, RankGroup*> started;
   for (const ArmPlan& plan : plans) {
-    Gang*& gang = started[plan.variables];
-    if (gang == nullptr) {
-      field.gangs.push_back(open_gang(machine, options,
-                                      {labels[plan.variables], plan.variables, type, max_bytes,
-                                       wants_one_shot(plan.variables)}));
-      gang = field.gangs.back().get();
+    RankGroup*& rank_group = started[plan.variables];
+    if (rank_group == nullptr) {
+      arm_set.groups.push_back(open_rank_group(machine, options,
+                                               {labels[plan.variables], plan.variables, type,
+                                                max_bytes, wants_one_shot(plan.variables)}));
+      rank_group = arm_set.groups.back().get();
     }
-    field.arms.push_back({plan, gang});
+    arm_set.arms.push_back({plan, rank_group});
   }
-  return field;
+  return arm_set;
 }
 
 }  // namespace lanewise::bench

@@ -17,8 +17,8 @@ namespace lanewise::bench {
 
 struct ArmPlan {
   std::string name;
-  Environment variables;  // the gang's
-  Arm arm = Arm::settings;
+  Environment variables;  // the rank_group's
+  ControlMode arm = ControlMode::settings;
   // The choice forced at a size; none where the plugin decides or nothing was said for the size.
   std::function<std::optional<Choice>(std::size_t bytes)> forced;
   bool is_one_shot = false;
@@ -41,13 +41,13 @@ struct ArmPlan {
 // Arms with their ranks started.
 struct RunningArm {
   ArmPlan plan;
-  Gang* gang = nullptr;
+  RankGroup* rank_group = nullptr;
 };
-struct Field {
-  std::vector<std::unique_ptr<Gang>> gangs;
+struct ArmSet {
+  std::vector<std::unique_ptr<RankGroup>> groups;
   std::vector<RunningArm> arms;
 };
-[[nodiscard]] Field start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
-                               const RankOptions& options, DataType type, std::size_t max_bytes);
+[[nodiscard]] ArmSet start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
+                                const RankOptions& options, DataType type, std::size_t max_bytes);
 
 }  // namespace lanewise::bench

@@ -54,23 +54,25 @@ std::optional<Choice> Verification::choice_in_force() const {
   return choice;
 }
 
-std::string_view name_of(Mode mode) noexcept { return mode == Mode::graph ? "graph" : "eager"; }
+std::string_view name_of(CallMode mode) noexcept {
+  return mode == CallMode::graph ? "graph" : "eager";
+}
 
-Plant parse_plant(std::string_view word) {
+FaultInjection parse_injection(std::string_view word) {
   const std::size_t colon = word.find(':');
   const std::string_view kind = word.substr(0, colon);
-  Plant plant;
-  if (kind == "wrong") plant.kind = Plant::Kind::wrong;
-  if (kind == "hang") plant.kind = Plant::Kind::hang;
-  if (kind == "kill") plant.kind = Plant::Kind::kill;
-  bool is_good = plant.kind != Plant::Kind::none;
+  FaultInjection inject;
+  if (kind == "wrong") inject.kind = FaultInjection::Kind::wrong;
+  if (kind == "hang") inject.kind = FaultInjection::Kind::hang;
+  if (kind == "kill") inject.kind = FaultInjection::Kind::kill;
+  bool is_good = inject.kind != FaultInjection::Kind::none;
   if (colon != std::string_view::npos) {
     const std::string_view rank = word.substr(colon + 1);
-    const auto end = std::from_chars(rank.data(), rank.data() + rank.size(), plant.rank);
+    const auto end = std::from_chars(rank.data(), rank.data() + rank.size(), inject.rank);
     is_good = is_good && end.ec == std::errc() && end.ptr == rank.data() + rank.size();
   }
-  if (!is_good) throw Error("--plant is wrong, hang or kill, with an optional :RANK");
-  return plant;
+  if (!is_good) throw Error("--inject is wrong, hang or kill, with an optional :RANK");
+  return inject;
 }
 
 void to_json(nlohmann::json& json, const Candidate& candidate) {
@@ -84,7 +86,7 @@ void to_json(nlohmann::json& json, const Candidate& candidate) {
 void from_json(const nlohmann::json& json, Candidate& candidate) {
   json.at("id").get_to(candidate.id);
   json.at("name").get_to(candidate.name);
-  candidate.arm = static_cast<Arm>(json.at("arm").get<int>());
+  candidate.arm = static_cast<ControlMode>(json.at("arm").get<int>());
   candidate.forced = choice_from(json.at("forced"));
   json.at("is_one_shot").get_to(candidate.is_one_shot);
 }
@@ -102,7 +104,7 @@ void to_json(nlohmann::json& json, const Batch& batch) {
 void from_json(const nlohmann::json& json, Batch& batch) {
   json.at("bytes").get_to(batch.bytes);
   json.at("calls").get_to(batch.calls);
-  batch.mode = static_cast<Mode>(json.at("mode").get<int>());
+  batch.mode = static_cast<CallMode>(json.at("mode").get<int>());
   json.at("seed").get_to(batch.seed);
   json.at("gap_us").get_to(batch.gap_us);
   json.at("trace").get_to(batch.trace);

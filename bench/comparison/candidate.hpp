@@ -12,33 +12,33 @@
 #include <string_view>
 #include <vector>
 
-#include "direct/data_type.hpp"
 #include "core/nccl/choice.hpp"
+#include "direct/data_type.hpp"
 #include "gpu/plugin_control.hpp"
 
 namespace lanewise::bench {
 
 // How calls reach the GPU: replayed from a CUDA graph, or queued one by one.
-enum class Mode : std::uint8_t { graph, eager };
-[[nodiscard]] std::string_view name_of(Mode mode) noexcept;
+enum class CallMode : std::uint8_t { graph, eager };
+[[nodiscard]] std::string_view name_of(CallMode mode) noexcept;
 
 // Without a plugin (stock in ranks of its own) arm and choice are ignored.
 struct Candidate {
   int id = 0;  // of the driver's making, one per size and arm
   std::string name;
-  Arm arm = Arm::settings;
+  ControlMode arm = ControlMode::settings;
   std::optional<Choice> forced;
   bool is_one_shot = false;  // not NCCL: the all-reduce of one_shot.hpp
 };
 
-// Faults that tests plant to see them found: a wrong sum, a rank that hangs, a rank that dies.
-struct Plant {
+// Faults that tests inject to see them found: a wrong sum, a rank that hangs, a rank that dies.
+struct FaultInjection {
   enum class Kind : std::uint8_t { none, wrong, hang, kill };
   Kind kind = Kind::none;
   int rank = 1;
 };
 // "wrong", "hang", "kill", each also with ":RANK". Throws Error for any other word.
-[[nodiscard]] Plant parse_plant(std::string_view word);
+[[nodiscard]] FaultInjection parse_injection(std::string_view word);
 
 // How NCCL launches a call: what the captured kernel says, whoever chose it.
 struct LaunchShape {
@@ -51,7 +51,7 @@ struct LaunchShape {
 struct Batch {
   std::size_t bytes = 0;
   int calls = 20;
-  Mode mode = Mode::graph;
+  CallMode mode = CallMode::graph;
   std::uint64_t seed = 0;
   double gap_us = 0;
   std::vector<std::size_t> trace;
@@ -64,7 +64,7 @@ struct Verification {
   // Empty: as good as can be told. Otherwise what is wrong with its sums.
   std::string fault;
   int wrong = 0;                 // results that failed
-  bool is_unavailable = false;   // NCCL does not price this choice: not timed
+  bool is_unavailable = false;   // NCCL does not cost this choice: not timed
   std::optional<Answer> answer;  // of the plugin; none where it was not asked
   std::optional<LaunchShape> shape;
 

@@ -15,13 +15,14 @@ namespace {
 // Twice the 16 that NCCL's search finds at most on PCIe: too many are only measured twice over.
 constexpr int channels_where_unknown = 32;
 
-std::vector<Verification> probe(Gang& gang, std::size_t bytes, const std::vector<Choice>& choices) {
-  Batch batch{bytes, 1, Mode::graph, 1, 0, {}, {}};
+std::vector<Verification> probe(RankGroup& rank_group, std::size_t bytes,
+                                const std::vector<Choice>& choices) {
+  Batch batch{bytes, 1, CallMode::graph, 1, 0, {}, {}};
   for (const Choice& choice : choices) {
     batch.candidates.push_back({static_cast<int>(batch.candidates.size()), to_string(choice),
-                                Arm::settings, choice, false});
+                                ControlMode::settings, choice, false});
   }
-  return gang.call("probe", batch).get<std::vector<Verification>>();
+  return rank_group.call("probe", batch).get<std::vector<Verification>>();
 }
 
 std::vector<Choice> all_entries() {
@@ -34,14 +35,14 @@ std::vector<Choice> all_entries() {
   return entries;
 }
 
-int count_channels(Gang& gang, const Machine& machine) {
+int count_channels(RankGroup& rank_group, const Machine& machine) {
   const Choice most{Algorithm::ring, Protocol::simple, machine.nccl.max_channels()};
-  const auto shape = probe(gang, survey_bytes, {most}).front().shape;
+  const auto shape = probe(rank_group, survey_bytes, {most}).front().shape;
   return shape ? std::clamp(shape->channels, 1, machine.nccl.max_channels())
                : channels_where_unknown;
 }
 
-// As in link_evidence(): NCCL prices LL128 over PCIe only where the user asks for it.
+// As in link_evidence(): NCCL costs LL128 over PCIe only where the user asks for it.
 LinkKind find_link(const std::vector<Choice>& priced) {
   const auto own = host::read_process_environment();
   const bool is_by_user = own.contains("NCCL_PROTO") || own.contains("NCCL_ALGO");
@@ -53,15 +54,15 @@ LinkKind find_link(const std::vector<Choice>& priced) {
 
 }  // namespace
 
-ChoiceSurvey survey_choices(Gang& gang, const Machine& machine, std::size_t max_bytes) {
+ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::size_t max_bytes) {
   ChoiceSurvey survey;
   const auto entries = all_entries();
-  const auto answers = probe(gang, max_bytes, entries);
+  const auto answers = probe(rank_group, max_bytes, entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
   }
   survey.link = find_link(survey.entries);
-  survey.communicator = {machine.ranks, count_channels(gang, machine), machine.nccl,
+  survey.communicator = {machine.ranks, count_channels(rank_group, machine), machine.nccl,
                          host::parse_nccl_limits(host::read_process_environment()),
                          sharing_of(machine.ranks, machine.gpus)};
   return survey;

@@ -2,27 +2,27 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// Which choices a gang's communicator has at all, asked of NCCL itself through the plugin.
+// Which choices a rank_group's communicator has at all, asked of NCCL itself through the plugin.
 #include <cstddef>
 #include <vector>
 
-#include "ranks/gang.hpp"
-#include "search/candidates.hpp"
-#include "core/nccl/link_evidence.hpp"
 #include "core/model/waves.hpp"
+#include "core/nccl/link_evidence.hpp"
+#include "ranks/rank_group.hpp"
 #include "ranks/rank_options.hpp"
+#include "search/candidates.hpp"
 
 namespace lanewise::bench {
 
 struct ChoiceSurvey {
-  std::vector<Choice> entries;  // algorithm and protocol that NCCL prices; channels are NCCL's
+  std::vector<Choice> entries;  // algorithm and protocol that NCCL costs; channels are NCCL's
   Communicator communicator;
   LinkKind link = LinkKind::pcie;
 };
 
 // Captures each entry once, and one call with as many channels as there can be. The channels are
 // counted where the driver tells of the launch, else taken as the most a search finds by itself.
-[[nodiscard]] ChoiceSurvey survey_choices(Gang& gang, const Machine& machine,
+[[nodiscard]] ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine,
                                           std::size_t max_bytes);
 
 // What is worth measuring at a size. LL128 only where `ll128` allows it.

@@ -15,27 +15,27 @@ namespace {
 constexpr const char* arm_name = "one-shot";
 
 // The median of one size; nothing where it has none, with a remark where it should have one.
-std::optional<double> time_at(std::size_t bytes, const Field& field, const TimingOptions& timing,
+std::optional<double> time_at(std::size_t bytes, const ArmSet& arm_set, const TimingOptions& timing,
                               Floor& floor) {
-  Contest contest(bytes, timing, contenders_at(bytes, field));
-  contest.prepare();
-  const Contender& one_shot = contest.contenders().front();
+  SizeComparison comparison(bytes, timing, arms_at(bytes, arm_set));
+  comparison.prepare();
+  const ComparedArm& one_shot = comparison.arms().front();
   if (!one_shot.verification.fault.empty())
     floor.remarks.push_back("one-shot at " + show_size(bytes) +
                             " is wrong: " + one_shot.verification.fault);
   if (one_shot.verification.is_unavailable && floor.remarks.empty())
     floor.remarks.push_back("one-shot: not at " + show_size(bytes) + " and above");
   if (one_shot.is_out || !one_shot.verification.fault.empty()) return std::nullopt;
-  contest.run(never_worse_limit, std::chrono::steady_clock::time_point::max());
-  contest.finish();
+  comparison.run(never_worse_limit, std::chrono::steady_clock::time_point::max());
+  comparison.finish();
   const auto time = one_shot.time();
   return time ? std::optional(time->median) : std::nullopt;
 }
 
-void measure_all(const std::vector<std::size_t>& sizes, const Field& field,
+void measure_all(const std::vector<std::size_t>& sizes, const ArmSet& arm_set,
                  const TimingOptions& timing, Floor& floor) {
   for (const std::size_t bytes : sizes)
-    if (const auto us = time_at(bytes, field, timing, floor)) floor.us.emplace(bytes, *us);
+    if (const auto us = time_at(bytes, arm_set, timing, floor)) floor.us.emplace(bytes, *us);
 }
 
 std::string formatted(const char* format, double value) {
@@ -60,10 +60,10 @@ Floor measure_floor(const std::vector<std::size_t>& sizes, const Machine& machin
     return floor;
   }
   try {
-    const Field field =
+    const ArmSet arm_set =
         start_arms({plan_arm(arm_name, machine, {})}, machine, ranks, type, sizes.back());
-    measure_all(sizes, field, timing, floor);
-    for (const auto& gang : field.gangs) gang->kill();
+    measure_all(sizes, arm_set, timing, floor);
+    for (const auto& rank_group : arm_set.groups) rank_group->kill();
   } catch (const std::runtime_error& error) {
     floor.remarks.push_back("no one-shot column: " + std::string(error.what()));
   }
@@ -72,10 +72,10 @@ Floor measure_floor(const std::vector<std::size_t>& sizes, const Machine& machin
 
 std::string show_floor_heading() { return "  one-shot: us ratio"; }
 
-std::string show_floor(const Floor& floor, const Contest& contest) {
-  const auto found = floor.us.find(contest.bytes());
+std::string show_floor(const Floor& floor, const SizeComparison& comparison) {
+  const auto found = floor.us.find(comparison.bytes());
   if (found == floor.us.end()) return "         -      -";
-  const auto first = contest.contenders().front().time();
+  const auto first = comparison.arms().front().time();
   return formatted("  %8.2f", found->second) +
          (first ? formatted(" %6.3f", first->median / found->second) : "      -");
 }

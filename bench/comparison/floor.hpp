@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "contest.hpp"
+#include "comparison.hpp"
 
 namespace lanewise::bench {
 
@@ -26,7 +26,7 @@ struct Floor {
 
 // Columns after those of table.hpp: its time, and how much longer the first arm takes.
 [[nodiscard]] std::string show_floor_heading();
-[[nodiscard]] std::string show_floor(const Floor& floor, const Contest& contest);
+[[nodiscard]] std::string show_floor(const Floor& floor, const SizeComparison& comparison);
 // For the "links" of result_schema.md; null where there is nothing to say.
 [[nodiscard]] nlohmann::json describe(const Floor& floor);
 

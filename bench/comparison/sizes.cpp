@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "core/error.hpp"
 #include "host/files/json.hpp"
 #include "host/files/text_file.hpp"
-#include "core/error.hpp"
 
 namespace lanewise::bench {
 namespace {

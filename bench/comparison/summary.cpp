@@ -11,22 +11,22 @@
 
 namespace lanewise::bench {
 
-void add_faults(Summary& summary, const Contest& contest) {
-  for (const Contender& contender : contest.contenders()) {
-    if (contender.verification.fault.empty()) continue;
-    summary.faults.push_back(contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
-                             contender.verification.fault);
+void add_faults(Summary& summary, const SizeComparison& comparison) {
+  for (const ComparedArm& compared : comparison.arms()) {
+    if (compared.verification.fault.empty()) continue;
+    summary.faults.push_back(compared.candidate.name + " at " + show_size(comparison.bytes()) +
+                             ": " + compared.verification.fault);
   }
 }
 
-void add_to(Summary& summary, const Contest& contest) {
-  add_faults(summary, contest);
-  for (const Contender& contender : contest.contenders()) {
-    const std::string& arm = contender.candidate.name;
-    const auto ratio = contender.ratio();
+void add_to(Summary& summary, const SizeComparison& comparison) {
+  add_faults(summary, comparison);
+  for (const ComparedArm& compared : comparison.arms()) {
+    const std::string& arm = compared.candidate.name;
+    const auto ratio = compared.ratio();
     if (!ratio) continue;
     summary.ratios[arm].push_back(ratio->median);
-    if (contender.verdict() == Verdict::worse) summary.slower.push_back({arm, contest.bytes()});
+    if (compared.verdict() == Verdict::worse) summary.slower.push_back({arm, comparison.bytes()});
   }
 }
 
@@ -36,20 +36,20 @@ std::vector<std::size_t> sizes_of(const std::vector<SlowArm>& slower) {
   return {sizes.begin(), sizes.end()};
 }
 
-void keep_confirmed(std::vector<SlowArm>& slower, const Contest& again) {
+void keep_confirmed(std::vector<SlowArm>& slower, const SizeComparison& again) {
   std::erase_if(slower, [&](const SlowArm& slow) {
     if (slow.bytes != again.bytes()) return false;
-    const auto contenders = again.contenders();
-    return std::any_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
-      return contender.candidate.name == slow.arm && contender.ratio() &&
-             contender.verdict() != Verdict::worse;
+    const auto arms = again.arms();
+    return std::any_of(arms.begin(), arms.end(), [&](const ComparedArm& compared) {
+      return compared.candidate.name == slow.arm && compared.ratio() &&
+             compared.verdict() != Verdict::worse;
     });
   });
 }
 
-void show_means(const Summary& summary, const Field& field) {
-  std::printf("geometric mean of the ratio to %s:", field.arms.front().plan.name.c_str());
-  for (const auto& arm : field.arms) {
+void show_means(const Summary& summary, const ArmSet& arm_set) {
+  std::printf("geometric mean of the ratio to %s:", arm_set.arms.front().plan.name.c_str());
+  for (const auto& arm : arm_set.arms) {
     const auto found = summary.ratios.find(arm.plan.name);
     if (found == summary.ratios.end()) continue;
     std::printf("  %s %.3f", arm.plan.name.c_str(), geometric_mean(found->second));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arms.hpp"
-#include "contest.hpp"
+#include "comparison.hpp"
 
 namespace lanewise::bench {
 
@@ -25,15 +25,15 @@ struct Summary {
   std::vector<SlowArm> slower;                        // for sure below never_worse_limit
 };
 
-void add_to(Summary& summary, const Contest& contest);
-void add_faults(Summary& summary, const Contest& contest);  // alone
+void add_to(Summary& summary, const SizeComparison& comparison);
+void add_faults(Summary& summary, const SizeComparison& comparison);  // alone
 // Each payload of `slower` once, ascending.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const std::vector<SlowArm>& slower);
-// Leaves those that are slower in this contest of the same arms, too, that could not be timed in
+// Leaves those that are slower in this comparison of the same arms, too, that could not be timed in
 // it, or that are not in it.
-void keep_confirmed(std::vector<SlowArm>& slower, const Contest& again);
+void keep_confirmed(std::vector<SlowArm>& slower, const SizeComparison& again);
 
-void show_means(const Summary& summary, const Field& field);
+void show_means(const Summary& summary, const ArmSet& arm_set);
 // Wrong sums, and what is slower than the first arm.
 void show_findings(const Summary& summary);
 [[nodiscard]] nlohmann::json describe(const Summary& summary);

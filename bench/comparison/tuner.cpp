@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "contest.hpp"
+#include "comparison.hpp"
+#include "report/table.hpp"
 #include "search/halving.hpp"
 #include "sizes.hpp"
-#include "report/table.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -25,11 +25,11 @@ constexpr int ids_a_size = 1000;
 
 class Tuning {
  public:
-  Tuning(Gang& gang, const ChoiceSurvey& survey, const TuneRequest& request)
-      : gang_(gang),
+  Tuning(RankGroup& rank_group, const ChoiceSurvey& survey, const TuneRequest& request)
+      : group_(rank_group),
         request_(request),
         halving_(candidate_sets(survey, request), request.budget_s),
-        contests_(request.sizes.size()) {}
+        comparisons_(request.sizes.size()) {}
 
   TuneOutcome run() {
     TuneOutcome outcome;
@@ -43,8 +43,8 @@ class Tuning {
       show_progress(static_cast<std::size_t>(halving_.progress() * 100), 100,
                     std::chrono::duration<double>(Clock::now() - start_).count());
     }
-    for (const auto& contest : contests_) {
-      if (contest) contest->finish();
+    for (const auto& comparison : comparisons_) {
+      if (comparison) comparison->finish();
     }
     outcome.sizes = halving_.results();
     forget_unusable(outcome.sizes);
@@ -71,22 +71,22 @@ class Tuning {
   }
 
   RoundResult measure(const RoundPlan& plan, std::vector<std::string>& faults) {
-    auto& contest = contests_[plan.size];
-    if (!contest) contest = open(plan, faults);
-    drop_losers(*contest, plan);
+    auto& comparison = comparisons_[plan.size];
+    if (!comparison) comparison = open(plan, faults);
+    drop_losers(*comparison, plan);
     std::vector<std::size_t> who;
     for (const Choice& choice : plan.choices) {
-      const std::size_t index = find(*contest, choice);
+      const std::size_t index = find(*comparison, choice);
       // What all sizes have in common may have lost at this one.
-      const bool was_usable = contest->contenders()[index].verification.is_usable();
-      contest->restore(index);
-      if (was_usable) note_fault(*contest, index, faults);
-      if (!contest->contenders()[index].is_out) who.push_back(index);
+      const bool was_usable = comparison->arms()[index].verification.is_usable();
+      comparison->restore(index);
+      if (was_usable) note_fault(*comparison, index, faults);
+      if (!comparison->arms()[index].is_out) who.push_back(index);
     }
-    const RoundTimes round = contest->time_round(who);
+    const RoundTimes round = comparison->time_round(who);
     RoundResult result{round.stock_us, {}, 0};
     for (const Choice& choice : plan.choices) {
-      const auto place = std::find(who.begin(), who.end(), find(*contest, choice));
+      const auto place = std::find(who.begin(), who.end(), find(*comparison, choice));
       result.us.push_back(place == who.end()
                               ? time_of_unusable_us
                               : round.us[static_cast<std::size_t>(place - who.begin())]);
@@ -94,80 +94,85 @@ class Tuning {
     return result;
   }
 
-  std::unique_ptr<Contest> open(const RoundPlan& plan, std::vector<std::string>& faults) {
-    std::vector<Contender> contenders = {
-        {&gang_, {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}}};
+  std::unique_ptr<SizeComparison> open(const RoundPlan& plan, std::vector<std::string>& faults) {
+    std::vector<ComparedArm> arms = {
+        {&group_, {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}}};
     for (const Choice& choice : plan.choices) {
-      contenders.push_back(
-          {&gang_, {0, to_string(choice), Arm::settings, choice, false}, {}, false, {}, {}});
+      arms.push_back({&group_,
+                      {0, to_string(choice), ControlMode::settings, choice, false},
+                      {},
+                      false,
+                      {},
+                      {}});
     }
     TimingOptions timing;
     timing.seed = request_.seed;
-    auto contest = std::make_unique<Contest>(plan.bytes, timing, std::move(contenders),
-                                             static_cast<int>(plan.size) * ids_a_size);
-    contest->prepare();
-    soak(*contest);
-    for (std::size_t index = 0; index < contest->contenders().size(); ++index)
-      note_fault(*contest, index, faults);
-    return contest;
+    auto comparison = std::make_unique<SizeComparison>(plan.bytes, timing, std::move(arms),
+                                                       static_cast<int>(plan.size) * ids_a_size);
+    comparison->prepare();
+    soak(*comparison);
+    for (std::size_t index = 0; index < comparison->arms().size(); ++index)
+      note_fault(*comparison, index, faults);
+    return comparison;
   }
 
-  void note_fault(const Contest& contest, std::size_t index, std::vector<std::string>& faults) {
-    const Contender& contender = contest.contenders()[index];
-    if (contender.verification.fault.empty()) return;
-    faults.push_back(contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
-                     contender.verification.fault);
-    const auto& forced = contender.candidate.forced;
+  void note_fault(const SizeComparison& comparison, std::size_t index,
+                  std::vector<std::string>& faults) {
+    const ComparedArm& compared = comparison.arms()[index];
+    if (compared.verification.fault.empty()) return;
+    faults.push_back(compared.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
+                     compared.verification.fault);
+    const auto& forced = compared.candidate.forced;
     has_soaked_wrong_ = has_soaked_wrong_ || (forced && forced->protocol == Protocol::ll128);
   }
 
   // A size at which nothing could be used was not measured.
   void forget_unusable(std::vector<MeasuredSize>& sizes) const {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (!sizes[i].choice || contests_[i] == nullptr) continue;
-      const Contender& contender =
-          contests_[i]->contenders()[find(*contests_[i], *sizes[i].choice)];
-      if (!contender.verification.is_usable()) sizes[i] = {.bytes = sizes[i].bytes};
+      if (!sizes[i].choice || comparisons_[i] == nullptr) continue;
+      const ComparedArm& compared =
+          comparisons_[i]->arms()[find(*comparisons_[i], *sizes[i].choice)];
+      if (!compared.verification.is_usable()) sizes[i] = {.bytes = sizes[i].bytes};
     }
   }
 
   // Not a part of the budget, which is for timing.
-  void soak(Contest& contest) {
+  void soak(SizeComparison& comparison) {
     if (request_.soak_calls == 0) return;
     const auto start = Clock::now();
-    const auto contenders = contest.contenders();
-    for (std::size_t index = 1; index < contenders.size(); ++index) {
-      const Contender& contender = contenders[index];
-      if (contender.candidate.forced->protocol != Protocol::ll128) continue;
-      if (!contender.verification.is_unavailable) contest.soak(index, request_.soak_calls);
+    const auto arms = comparison.arms();
+    for (std::size_t index = 1; index < arms.size(); ++index) {
+      const ComparedArm& compared = arms[index];
+      if (compared.candidate.forced->protocol != Protocol::ll128) continue;
+      if (!compared.verification.is_unavailable) comparison.soak(index, request_.soak_calls);
       has_soaked_ = true;
-      has_soaked_wrong_ = has_soaked_wrong_ || !contender.verification.fault.empty();
+      has_soaked_wrong_ = has_soaked_wrong_ || !compared.verification.fault.empty();
     }
     soak_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  static std::size_t find(const Contest& contest, const Choice& choice) {
-    const auto contenders = contest.contenders();
-    const auto found = std::find_if(
-        contenders.begin() + 1, contenders.end(),
-        [&](const Contender& contender) { return contender.candidate.forced == choice; });
-    return static_cast<std::size_t>(found - contenders.begin());
+  static std::size_t find(const SizeComparison& comparison, const Choice& choice) {
+    const auto arms = comparison.arms();
+    const auto found = std::find_if(arms.begin() + 1, arms.end(), [&](const ComparedArm& compared) {
+      return compared.candidate.forced == choice;
+    });
+    return static_cast<std::size_t>(found - arms.begin());
   }
 
-  static void drop_losers(Contest& contest, const RoundPlan& plan) {
-    const auto contenders = contest.contenders();
-    for (std::size_t index = 1; index < contenders.size(); ++index) {
-      const auto& forced = contenders[index].candidate.forced;
+  static void drop_losers(SizeComparison& comparison, const RoundPlan& plan) {
+    const auto arms = comparison.arms();
+    for (std::size_t index = 1; index < arms.size(); ++index) {
+      const auto& forced = arms[index].candidate.forced;
       const bool is_in = std::any_of(plan.choices.begin(), plan.choices.end(),
                                      [&](const Choice& choice) { return forced == choice; });
-      if (!is_in && !contenders[index].is_out) contest.drop(index);
+      if (!is_in && !arms[index].is_out) comparison.drop(index);
     }
   }
 
-  Gang& gang_;
+  RankGroup& group_;
   TuneRequest request_;
   Halving halving_;
-  std::vector<std::unique_ptr<Contest>> contests_;
+  std::vector<std::unique_ptr<SizeComparison>> comparisons_;
   double soak_seconds_ = 0;
   bool has_soaked_ = false;
   bool has_soaked_wrong_ = false;
@@ -176,8 +181,9 @@ class Tuning {
 
 }  // namespace
 
-TuneOutcome tune_choices(Gang& gang, const ChoiceSurvey& survey, const TuneRequest& request) {
-  return Tuning(gang, survey, request).run();
+TuneOutcome tune_choices(RankGroup& rank_group, const ChoiceSurvey& survey,
+                         const TuneRequest& request) {
+  return Tuning(rank_group, survey, request).run();
 }
 
 }  // namespace lanewise::bench

@@ -2,13 +2,13 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// Finds the best choice at each size of one gang's communicator, within a budget, by successive
-// halving; for tune and for the search over environments.
+// Finds the best choice at each size of one rank_group's communicator, within a budget, by
+// successive halving; for tune and for the search over environments.
 #include <cstdint>
 #include <vector>
 
 #include "choice_survey.hpp"
-#include "ranks/gang.hpp"
+#include "ranks/rank_group.hpp"
 #include "search/rule_builder.hpp"
 
 namespace lanewise::bench {
@@ -34,8 +34,8 @@ struct TuneOutcome {
   int rounds = 0;
 };
 
-// The gang has the plugin and buffers for the largest size. Throws RankFailure.
-[[nodiscard]] TuneOutcome tune_choices(Gang& gang, const ChoiceSurvey& survey,
+// The rank_group has the plugin and buffers for the largest size. Throws RankFailure.
+[[nodiscard]] TuneOutcome tune_choices(RankGroup& rank_group, const ChoiceSurvey& survey,
                                        const TuneRequest& request);
 
 }  // namespace lanewise::bench

@@ -20,7 +20,7 @@ void add_environment_options(CLI::App& command, EnvironmentOptions& options) {
           "--environment", options.given,
           "NAME=VALUE[,NAME=VALUE ..] to screen instead of the search's own; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--plant-in", options.plant_in)->group("");
+  command.add_option("--inject-in", options.inject_in)->group("");
 }
 
 long long parse_memory(const std::string& text) {

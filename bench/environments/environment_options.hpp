@@ -14,7 +14,7 @@ namespace lanewise::bench {
 struct EnvironmentOptions {
   std::string memory = "256M";
   std::vector<std::string> given;  // each "NAME=VALUE[,NAME=VALUE ..]"; empty: the search's own
-  std::string plant_in;            // for tests, see ScreenOptions
+  std::string inject_in;           // for tests, see ScreenOptions
 };
 
 void add_environment_options(CLI::App& command, EnvironmentOptions& options);

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "comparison/choice_survey.hpp"
-#include "host/process/settings.hpp"
+#include "comparison/sizes.hpp"
+#include "core/error.hpp"
 #include "core/profile/environment_key.hpp"
 #include "core/profile/environment_plan.hpp"
-#include "core/error.hpp"
-#include "comparison/sizes.hpp"
+#include "host/process/settings.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -30,7 +30,7 @@ constexpr int few_channels = 4;
 
 // Each kind that wins at some size and channel count of data/allreduce_h200x2.csv, on few, half and
 // all channels of the communicator; beside them Lanewise's own choice. Entries that NCCL does not
-// price drop out.
+// cost drop out.
 std::vector<Choice> choices_with(int channels) {
   std::set<int> counts = {std::min(few_channels, channels), channels};
   if (channels > 2 * few_channels) counts.insert(channels / 2);
@@ -75,9 +75,9 @@ class Screener {
     stock_ = open("stock", environment_without_plugin(machine), "");
     // Before anybody else is there: free memory is the whole device's.
     for (const std::size_t bytes : sizes_) {
-      Contest contest(bytes, options_.timing, {stock_contender()});
-      contest.prepare();
-      contest.finish();
+      SizeComparison comparison(bytes, options_.timing, {stock_contender()});
+      comparison.prepare();
+      comparison.finish();
     }
     stock_memory_ = memory_of(*stock_);
   }
@@ -98,32 +98,33 @@ class Screener {
   }
 
  private:
-  std::unique_ptr<Gang> open(const std::string& label, const Environment& variables,
-                             const std::string& plant) const {
+  std::unique_ptr<RankGroup> open(const std::string& label, const Environment& variables,
+                                  const std::string& inject) const {
     RankOptions ranks = options_.ranks;
-    ranks.plant = plant;
-    return open_gang(machine_, ranks, {label, variables, options_.type, sizes_.back(), false});
+    ranks.inject = inject;
+    return open_rank_group(machine_, ranks,
+                           {label, variables, options_.type, sizes_.back(), false});
   }
 
   void measure(Screening& screening) {
     auto variables = environment_with_plugin(machine_);
     for (const auto& [name, value] : screening.variables) variables.insert_or_assign(name, value);
-    const bool is_planted =
-        !options_.plant_in.empty() && holds(screening.variables, options_.plant_in);
-    const auto gang =
-        open(to_string(screening.variables), variables, is_planted ? options_.ranks.plant : "");
-    const auto survey = survey_choices(*gang, machine_, sizes_.back());
+    const bool is_injected =
+        !options_.inject_in.empty() && holds(screening.variables, options_.inject_in);
+    const auto rank_group =
+        open(to_string(screening.variables), variables, is_injected ? options_.ranks.inject : "");
+    const auto survey = survey_choices(*rank_group, machine_, sizes_.back());
     ll128_ = buffers_needed(survey);
     const auto choices = choices_with(survey.communicator.channels);
     std::vector<double> ratios;
     for (const std::size_t bytes : sizes_) {
-      const auto ratio = compare(contenders(*gang, choices), bytes, screening);
+      const auto ratio = compare(arms(*rank_group, choices), bytes, screening);
       if (!screening.fault.empty()) return;
       ratios.push_back(ratio);
     }
     screening.speedup = geometric_mean(ratios);
-    screening.memory_bytes = memory_of(*gang) - stock_memory_;
-    gang->kill();
+    screening.memory_bytes = memory_of(*rank_group) - stock_memory_;
+    rank_group->kill();
   }
 
   static Ll128Buffers buffers_needed(const ChoiceSurvey& survey) {
@@ -133,59 +134,59 @@ class Screener {
     return has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
   }
 
-  Contender stock_contender() const {
-    return {stock_.get(), {0, "stock", Arm::stock, {}, false}, {}, false, {}, {}};
+  ComparedArm stock_contender() const {
+    return {stock_.get(), {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}};
   }
 
   // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
-  double compare(std::vector<Contender> contenders, std::size_t bytes, Screening& screening) {
-    Contest contest(bytes, options_.timing, std::move(contenders));
-    contest.prepare();
+  double compare(std::vector<ComparedArm> arms, std::size_t bytes, Screening& screening) {
+    SizeComparison comparison(bytes, options_.timing, std::move(arms));
+    comparison.prepare();
     double best = 0;
-    if (find_fault(contest, screening.fault)) {
-      contest.finish();
+    if (find_fault(comparison, screening.fault)) {
+      comparison.finish();
       return best;
     }
-    contest.run(gain_limit, Clock::now());
-    for (const Contender& contender : contest.contenders().subspan(1))
-      if (const auto ratio = contender.ratio()) best = std::max(best, ratio->median);
-    contest.finish();
+    comparison.run(gain_limit, Clock::now());
+    for (const ComparedArm& compared : comparison.arms().subspan(1))
+      if (const auto ratio = compared.ratio()) best = std::max(best, ratio->median);
+    comparison.finish();
     if (best <= 0) throw std::runtime_error("no choice could be timed at " + show_size(bytes));
     return best;
   }
 
-  std::vector<Contender> contenders(Gang& gang, const std::vector<Choice>& choices) const {
-    std::vector<Contender> all = {stock_contender()};
+  std::vector<ComparedArm> arms(RankGroup& rank_group, const std::vector<Choice>& choices) const {
+    std::vector<ComparedArm> all = {stock_contender()};
     all.emplace_back();
-    all.back().gang = &gang;
+    all.back().rank_group = &rank_group;
     all.back().candidate.name = "lanewise";
     for (const Choice& choice : choices) {
       all.emplace_back();
-      all.back().gang = &gang;
+      all.back().rank_group = &rank_group;
       all.back().candidate.name = to_string(choice);
       all.back().candidate.forced = choice;
     }
     return all;
   }
 
-  static bool find_fault(const Contest& contest, std::string& fault) {
-    for (const Contender& contender : contest.contenders().subspan(1)) {
-      if (contender.verification.fault.empty()) continue;
-      fault = contender.candidate.name + " at " + show_size(contest.bytes()) + ": " +
-              contender.verification.fault;
+  static bool find_fault(const SizeComparison& comparison, std::string& fault) {
+    for (const ComparedArm& compared : comparison.arms().subspan(1)) {
+      if (compared.verification.fault.empty()) continue;
+      fault = compared.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
+              compared.verification.fault;
       return true;
     }
     return false;
   }
 
-  static long long memory_of(Gang& gang) {
-    return gang.call("memory", nlohmann::json::object()).at("bytes").get<long long>();
+  static long long memory_of(RankGroup& rank_group) {
+    return rank_group.call("memory", nlohmann::json::object()).at("bytes").get<long long>();
   }
 
   const Machine& machine_;
   ScreenOptions options_;
   std::vector<std::size_t> sizes_;
-  std::unique_ptr<Gang> stock_;
+  std::unique_ptr<RankGroup> stock_;
   long long stock_memory_ = 0;
   Ll128Buffers ll128_ = Ll128Buffers::needed;
 };
@@ -194,7 +195,7 @@ class Screener {
 
 void apply(const EnvironmentOptions& said, ScreenOptions& options) {
   options.memory_limit_bytes = parse_memory(said.memory);
-  options.plant_in = said.plant_in;
+  options.inject_in = said.inject_in;
   options.given.clear();
   for (const auto& text : said.given) options.given.push_back(parse_variables(text));
 }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "comparison/contest.hpp"
+#include "comparison/comparison.hpp"
 #include "environment_options.hpp"
-#include "search/environment_search.hpp"
 #include "ranks/rank_options.hpp"
+#include "search/environment_search.hpp"
 
 namespace lanewise::bench {
 
@@ -24,7 +24,7 @@ struct ScreenOptions {
   std::vector<Environment> given;    // to screen instead of the search's own; empty: those
   std::string graph_file;            // an NCCL_GRAPH_FILE to try; empty: none
   double budget_s = 30;
-  std::string plant_in;  // "NAME=VALUE": RankOptions::plant only in environments with that
+  std::string inject_in;  // "NAME=VALUE": RankOptions::inject only in environments with that
 };
 
 // Takes over what the user said. Throws Error where that cannot be read.

@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "gpu/devices.hpp"
-#include "host/process/settings.hpp"
-#include "host/machine/topology_source.hpp"
+#include "comparison/sizes.hpp"
 #include "core/profile/environment_key.hpp"
 #include "core/profile/environment_plan.hpp"
-#include "comparison/sizes.hpp"
+#include "gpu/devices.hpp"
+#include "host/machine/topology_source.hpp"
+#include "host/process/settings.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -23,10 +23,10 @@ constexpr int check_rounds = 8;
 // Of prefill, where a call takes milliseconds.
 constexpr int prefill_calls = 4;
 
-// As the plugin's ranks see it: this process's variables under the gang's.
-Environment environment_of(const Gang& gang) {
+// As the plugin's ranks see it: this process's variables under the rank_group's.
+Environment environment_of(const RankGroup& rank_group) {
   Environment all = host::read_process_environment();
-  for (const auto& [name, value] : gang.plan().variables) all[name] = value;
+  for (const auto& [name, value] : rank_group.plan().variables) all[name] = value;
   return keyed_part(all);
 }
 
@@ -64,30 +64,29 @@ struct AgainstStock {
   std::string slower;  // sizes at which it is slower for sure, for people; empty: none
 };
 
-std::vector<Contender> contenders(SweptEnvironment& base, SweptEnvironment& swept,
-                                  std::size_t bytes) {
-  std::vector<Contender> both(2);
-  both[0].gang = base.gang.get();
+std::vector<ComparedArm> arms(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes) {
+  std::vector<ComparedArm> both(2);
+  both[0].rank_group = base.rank_group.get();
   both[0].candidate.name = "stock";
-  both[0].candidate.arm = Arm::stock;
-  both[1].gang = swept.gang.get();
+  both[0].candidate.arm = ControlMode::stock;
+  both[1].rank_group = swept.rank_group.get();
   // As the plugin will do there: by a rule, by NCCL, or by the wave model.
   const RuleSet& rules = swept.tuned.groups.front().rules;
   const Rule* rule = rules.find(bytes);
   both[1].candidate.name = rule == nullptr ? "without a rule" : to_string(rule->choice);
-  both[1].candidate.arm = rules.keeps_stock(bytes) ? Arm::stock : Arm::settings;
+  both[1].candidate.arm = rules.keeps_stock(bytes) ? ControlMode::stock : ControlMode::settings;
   if (rule != nullptr) both[1].candidate.forced = rule->choice;
   return both;
 }
 
 Estimate ratio_to_stock(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes,
                         const TimingOptions& timing) {
-  Contest contest(bytes, timing, contenders(base, swept, bytes));
-  contest.prepare();
-  contest.run(never_worse_limit, std::chrono::steady_clock::now());
-  const Contender& mine = contest.contenders()[1];
+  SizeComparison comparison(bytes, timing, arms(base, swept, bytes));
+  comparison.prepare();
+  comparison.run(never_worse_limit, std::chrono::steady_clock::now());
+  const ComparedArm& mine = comparison.arms()[1];
   const auto ratio = mine.ratio();
-  contest.finish();
+  comparison.finish();
   if (!mine.verification.fault.empty())
     throw std::runtime_error(mine.candidate.name + " at " + show_size(bytes) + ": " +
                              mine.verification.fault);
@@ -148,15 +147,16 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
   for (const auto& [name, value] : variables) all.insert_or_assign(name, value);
   const std::string label = variables.empty() ? "tune" : "tune with " + to_string(variables);
   SweptEnvironment swept;
-  swept.gang = open_gang(machine, ranks, {label, all, type, largest_checked(request), false});
-  const auto survey = survey_choices(*swept.gang, machine, request.sizes.back());
+  swept.rank_group =
+      open_rank_group(machine, ranks, {label, all, type, largest_checked(request), false});
+  const auto survey = survey_choices(*swept.rank_group, machine, request.sizes.back());
   std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %s\n", to_string(machine.nccl).c_str(),
               machine.ranks, machine.gpus, survey.communicator.channels,
               to_string(variables).c_str());
-  swept.outcome = tune_choices(*swept.gang, survey, request);
+  swept.outcome = tune_choices(*swept.rank_group, survey, request);
   GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
                  swept.outcome.is_ll128_verified, build_rules(swept.outcome.sizes), survey.link};
-  swept.tuned.variables = environment_of(*swept.gang);
+  swept.tuned.variables = environment_of(*swept.rank_group);
   swept.tuned.speedup = mean_speedup(group.rules, swept.outcome.sizes);
   swept.tuned.groups.push_back(std::move(group));
   return swept;
@@ -175,7 +175,7 @@ void tune_environments(Profile& profile, const Machine& machine, const ScreenOpt
     return;
   }
   RankOptions ranks = screen.ranks;
-  ranks.plant.clear();
+  ranks.inject.clear();
   try {
     auto swept = sweep_environment(machine, ranks, fastest->variables, screen.type, request);
     swept.tuned.memory_bytes = fastest->memory_bytes;

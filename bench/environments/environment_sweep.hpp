@@ -7,14 +7,14 @@
 #include <memory>
 #include <string>
 
-#include "environment_screen.hpp"
 #include "comparison/tuner.hpp"
+#include "environment_screen.hpp"
 
 namespace lanewise::bench {
 
 struct SweptEnvironment {
-  std::unique_ptr<Gang> gang;  // still running
-  TunedEnvironment tuned;      // speedup over stock in this same environment
+  std::unique_ptr<RankGroup> rank_group;  // still running
+  TunedEnvironment tuned;                 // speedup over stock in this same environment
   TuneOutcome outcome;
 };
 

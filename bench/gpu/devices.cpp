@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "direct/cuda_check.hpp"
 #include "core/error.hpp"
+#include "direct/cuda_check.hpp"
 
 namespace lanewise::bench {
 namespace {

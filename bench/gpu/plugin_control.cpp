@@ -50,7 +50,7 @@ PluginControl::PluginControl(const std::string& file) {
   if (control_ == nullptr) throw Error(file, 0, "this plugin exports no lanewise_control_v1");
 }
 
-void PluginControl::set_arm(Arm arm) const {
+void PluginControl::set_arm(ControlMode arm) const {
   static constexpr std::array numbers = {LANEWISE_ARM_SETTINGS, LANEWISE_ARM_STOCK,
                                          LANEWISE_ARM_OBSERVE};
   if (control_->set_arm(numbers[static_cast<std::size_t>(arm)]) != 0) {

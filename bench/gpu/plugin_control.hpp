@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "core/decision/policy.hpp"
 #include "core/nccl/choice.hpp"
 #include "lanewise/control.h"
-#include "core/decision/policy.hpp"
 
 namespace lanewise::bench {
 
-enum class Arm : std::uint8_t { settings, stock, observe };
+enum class ControlMode : std::uint8_t { settings, stock, observe };
 
 // What the plugin answered to the latest call.
 struct Answer {
@@ -27,7 +27,7 @@ class PluginControl {
   // Opens the file; NCCL later finds the same object. Throws Error that says what is wrong.
   explicit PluginControl(const std::string& file);
 
-  void set_arm(Arm arm) const;
+  void set_arm(ControlMode arm) const;
   // Throws std::runtime_error for a choice out of range.
   void force(const Choice& choice) const;
   void release() const { control_->release(); }

@@ -47,7 +47,8 @@ void run_ranks_of_this_process(const Options& options) {
 
 void add_rank(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("rank", "A rank of a gang; started by the bench itself");
+  CLI::App* command =
+      app.add_subcommand("rank", "A rank of a rank_group; started by the bench itself");
   command->group("");
   command->add_option("descriptor", options->descriptor)->required();
   command->add_option("first_rank", options->first_rank)->required();

@@ -3,7 +3,7 @@
 #pragma once
 
 // One rank's end of the shared block. Every wait ends with an exception when another rank fails;
-// a rank that hangs is the driver's business, which kills the gang.
+// a rank that hangs is the driver's business, which kills the rank_group.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,7 +40,7 @@ class RankLink {
 
   // The next request after number `last`, which is advanced. Throws where a rank has failed.
   [[nodiscard]] std::string next_request(std::uint32_t& last);
-  // Rank 0's answer is the gang's; others' are dropped.
+  // Rank 0's answer is the rank_group's; others' are dropped.
   void answer(std::string_view text);
   // Records the first failure of this rank, for the driver and for the others.
   void fail(std::string_view error) noexcept;

@@ -8,14 +8,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "comparison/candidate.hpp"
 #include "commands/commands.hpp"
-#include "gpu/devices.hpp"
-#include "host/profile/profile_search.hpp"
-#include "joined_ranks.hpp"
+#include "comparison/candidate.hpp"
 #include "core/error.hpp"
+#include "gpu/devices.hpp"
 #include "gpu/nccl_library.hpp"
 #include "gpu/plugin_control.hpp"
+#include "host/profile/profile_search.hpp"
+#include "joined_ranks.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -62,11 +62,11 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command.add_option("--plugin", options.plugin, "The plugin's file; without it the one beside us");
-  command.add_option("--plant", options.plant)->group("");
+  command.add_option("--inject", options.inject)->group("");
 }
 
 Machine inspect_machine(const RankOptions& options) {
-  if (!options.plant.empty()) static_cast<void>(parse_plant(options.plant));
+  if (!options.inject.empty()) static_cast<void>(parse_injection(options.inject));
   const auto joined = find_joined_ranks();
   if (joined && joined->rank > 0) throw Exit{serve_joined_rank(*joined)};
   Machine machine;
@@ -114,22 +114,22 @@ Environment environment_with_plugin(const Machine& machine) {
   return variables;
 }
 
-std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& options,
-                                const GangNeeds& needs) {
-  auto gang =
-      std::make_unique<Gang>(GangPlan{needs.label, machine.ranks, machine.kind, needs.variables,
-                                      std::chrono::seconds(options.timeout_s), machine.job});
+std::unique_ptr<RankGroup> open_rank_group(const Machine& machine, const RankOptions& options,
+                                           const RankGroupNeeds& needs) {
+  auto rank_group = std::make_unique<RankGroup>(
+      RankGroupPlan{needs.label, machine.ranks, machine.kind, needs.variables,
+                    std::chrono::seconds(options.timeout_s), machine.job});
   const auto plugin = needs.variables.find(plugin_variable);
   const bool has_plugin = plugin != needs.variables.end() && plugin->second != "none";
-  static_cast<void>(gang->call(
+  static_cast<void>(rank_group->call(
       "open", {{"max_bytes", std::max(needs.max_bytes, survey_bytes)},
                {"type", name_of(needs.type)},
                {"plugin", has_plugin ? machine.plugin : ""},
-               {"plant", options.plant},
+               {"inject", options.inject},
                {"wants_one_shot", needs.wants_one_shot},
                {"variables", machine.kind == RankKind::joined ? nlohmann::json(needs.variables)
                                                               : nlohmann::json::object()}}));
-  return gang;
+  return rank_group;
 }
 
 }  // namespace lanewise::bench

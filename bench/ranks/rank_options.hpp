@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "direct/data_type.hpp"
-#include "gang.hpp"
 #include "core/nccl/nccl_release.hpp"
+#include "direct/data_type.hpp"
+#include "rank_group.hpp"
 
 namespace lanewise::bench {
 
@@ -17,7 +17,7 @@ struct RankOptions {
   bool uses_threads = false;
   int timeout_s = 60;
   std::string plugin;
-  std::string plant;  // see Plant
+  std::string inject;  // see FaultInjection
 };
 
 void add_rank_options(CLI::App& command, RankOptions& options);
@@ -43,19 +43,20 @@ struct Machine {
 [[nodiscard]] Environment environment_with_plugin(const Machine& machine);
 
 // A payload for which NCCL uses every channel it has: 64 channels of 512 threads, each with the 64
-// bytes that NCCL wants for it, eight times over. Every gang's buffers hold it.
+// bytes that NCCL wants for it, eight times over. Every rank_group's buffers hold it.
 inline constexpr std::size_t survey_bytes = std::size_t{16} << 20U;
 
-// What a gang is opened for.
-struct GangNeeds {
+// What a rank_group is opened for.
+struct RankGroupNeeds {
   std::string label;
   Environment variables;
   DataType type = DataType::bf16;
   std::size_t max_bytes = 0;  // of a payload
   bool wants_one_shot = false;
 };
-// Starts a gang and creates its communicators.
-[[nodiscard]] std::unique_ptr<Gang> open_gang(const Machine& machine, const RankOptions& options,
-                                              const GangNeeds& needs);
+// Starts a rank_group and creates its communicators.
+[[nodiscard]] std::unique_ptr<RankGroup> open_rank_group(const Machine& machine,
+                                                         const RankOptions& options,
+                                                         const RankGroupNeeds& needs);
 
 }  // namespace lanewise::bench

@@ -64,8 +64,8 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   cycles_per_us_ = read_cycles_per_us(device_);
   type_ = parse_data_type(request.at("type").get<std::string>());
   const auto plugin = request.at("plugin").get<std::string>();
-  const auto plant = request.at("plant").get<std::string>();
-  if (!plant.empty()) plant_ = parse_plant(plant);
+  const auto inject = request.at("inject").get<std::string>();
+  if (!inject.empty()) injection_ = parse_injection(inject);
   if (!plugin.empty() && link_.leads_process()) control_.emplace(plugin);
   link_.begin("allocating its buffers");
   link_.barrier();
@@ -107,7 +107,7 @@ void Session::steer(const Candidate& candidate) {
   link_.barrier();
   if (control_) {
     control_->release();
-    control_->set_arm(candidate.forced ? Arm::settings : candidate.arm);
+    control_->set_arm(candidate.forced ? ControlMode::settings : candidate.arm);
     if (candidate.forced) control_->force(*candidate.forced);
     control_->watch();
   }
@@ -181,7 +181,7 @@ Verification Session::capture(Prepared& prepared) {
 
 void Session::instantiate(Prepared& prepared) {
   begin("instantiating the graph of", prepared);
-  if (prepared.mode == Mode::graph) {
+  if (prepared.mode == CallMode::graph) {
     prepared.graph.instantiate(communicator_->stream());
   } else {
     // NCCL launches eager calls by another way while a captured one is alive.
@@ -210,7 +210,7 @@ void Session::queue_call(const Prepared& prepared, std::size_t bytes) {
 }
 
 void Session::run_calls(const Prepared& prepared) {
-  if (prepared.mode == Mode::graph) {
+  if (prepared.mode == CallMode::graph) {
     prepared.graph.launch(communicator_->stream());
   } else {
     queue_calls(prepared);
@@ -234,8 +234,8 @@ const Session::Prepared& Session::find(int id) const {
 
 double Session::time_once(const Prepared& prepared, int launches) {
   begin("timing", prepared);
-  if (prepared.mode == Mode::eager) steer(prepared.candidate);
-  if (plant_.kind != Plant::Kind::wrong) spring_plant(prepared);
+  if (prepared.mode == CallMode::eager) steer(prepared.candidate);
+  if (injection_.kind != FaultInjection::Kind::wrong) inject_fault(prepared);
   const cudaStream_t stream = communicator_->stream();
   link_.barrier();
   // The first run lines the ranks up on the GPUs; the timed ones are queued behind it.

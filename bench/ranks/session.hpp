@@ -2,8 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// One rank's side of a gang: what it does for each request. All ranks run every request in step.
-// Where several ranks share a GPU, allocation, capture and instantiation happen only while no
+// One rank's side of a rank_group: what it does for each request. All ranks run every request in
+// step. Where several ranks share a GPU, allocation, capture and instantiation happen only while no
 // NCCL kernel runs: a call that waits for the device would wait for a rank that waits for us.
 #include <map>
 #include <memory>
@@ -12,14 +12,14 @@
 #include <string>
 #include <string_view>
 
+#include "comparison/candidate.hpp"
+#include "direct/one_shot.hpp"
 #include "gpu/buffers.hpp"
 #include "gpu/call_graph.hpp"
-#include "comparison/candidate.hpp"
 #include "gpu/communicator.hpp"
-#include "direct/one_shot.hpp"
 #include "gpu/plugin_control.hpp"
-#include "rank_link.hpp"
 #include "gpu/timer.hpp"
+#include "rank_link.hpp"
 
 namespace lanewise::bench {
 
@@ -27,7 +27,7 @@ class Session {
  public:
   explicit Session(RankLink& link) : link_(link) {}
 
-  // open    {max_bytes, type, plugin, plant, wants_one_shot, variables} -> {nccl, nccl_path}
+  // open    {max_bytes, type, plugin, inject, wants_one_shot, variables} -> {nccl, nccl_path}
   // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
@@ -42,7 +42,7 @@ class Session {
     Candidate candidate;
     std::size_t bytes = 0;
     int calls = 0;
-    Mode mode = Mode::graph;
+    CallMode mode = CallMode::graph;
     double gap_us = 0;
     std::vector<std::size_t> trace;
     CallGraph graph;
@@ -69,11 +69,11 @@ class Session {
   void queue_call(const Prepared& prepared, std::size_t bytes);
   void run_calls(const Prepared& prepared);
   double time_once(const Prepared& prepared, int launches);
-  void spring_plant(const Prepared& prepared);
+  void inject_fault(const Prepared& prepared);
   void begin(std::string_view what, const Prepared& prepared);
 
   RankLink& link_;
-  Plant plant_;
+  FaultInjection injection_;
   DataType type_ = DataType::bf16;
   int device_ = 0;
   double cycles_per_us_ = 0;

@@ -10,7 +10,7 @@
 #include "direct/cuda_check.hpp"
 #include "session.hpp"
 
-// What a session does to find wrong sums, and the faults that tests plant to see them found.
+// What a session does to find wrong sums, and the faults that tests inject to see them found.
 namespace lanewise::bench {
 namespace {
 
@@ -56,7 +56,7 @@ void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
   communicator_->wait();
   if (prepared.candidate.is_one_shot) one_shot_->check();
   link_.barrier();
-  if (plant_.kind == Plant::Kind::wrong) spring_plant(prepared);
+  if (injection_.kind == FaultInjection::Kind::wrong) inject_fault(prepared);
   buffers_->queue_checks(prepared.bytes, type_, code, link_.ranks(), stream);
   communicator_->wait();
   const CheckResult& found = buffers_->found();
@@ -68,20 +68,20 @@ void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
   if (verification.fault.empty()) verification.fault = fault;
 }
 
-void Session::spring_plant(const Prepared& prepared) {
-  if (plant_.rank != link_.rank() || prepared.candidate.arm != Arm::settings) return;
-  switch (plant_.kind) {
-    case Plant::Kind::wrong:
+void Session::inject_fault(const Prepared& prepared) {
+  if (injection_.rank != link_.rank() || prepared.candidate.arm != ControlMode::settings) return;
+  switch (injection_.kind) {
+    case FaultInjection::Kind::wrong:
       check_cuda(
           cudaMemsetAsync(buffers_->output(), poison_byte, size_of(type_), communicator_->stream()),
           "memset");
       break;
-    case Plant::Kind::kill:
+    case FaultInjection::Kind::kill:
       static_cast<void>(std::raise(SIGKILL));
       break;
-    case Plant::Kind::hang:
+    case FaultInjection::Kind::hang:
       while (true) std::this_thread::sleep_for(std::chrono::hours(1));
-    case Plant::Kind::none:
+    case FaultInjection::Kind::none:
       break;
   }
 }
@@ -91,7 +91,7 @@ nlohmann::json Session::soak(const nlohmann::json& request) {
   const auto seed = request.at("seed").get<std::uint64_t>();
   Verification verification;
   verification.id = prepared.candidate.id;
-  if (prepared.mode == Mode::eager) steer(prepared.candidate);
+  if (prepared.mode == CallMode::eager) steer(prepared.candidate);
   for (int round = 0; round < request.at("rounds").get<int>(); ++round) {
     const InputCode code{static_cast<Pattern>(round % pattern_count),
                          seed + static_cast<std::uint64_t>(round), link_.rank()};

@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The memory that a gang's ranks and its driver share: one request at a time, its answer, a
+// The memory that a rank_group's ranks and its driver share: one request at a time, its answer, a
 // barrier, and what each rank is doing. Anonymous (memfd): nothing is left in /dev/shm.
 #include <array>
 #include <atomic>

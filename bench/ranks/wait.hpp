@@ -3,7 +3,7 @@
 #pragma once
 
 // Waiting for a word in shared memory: spins first, since a barrier before a timed launch must be
-// left within a microsecond, then sleeps, since an idle gang must not take a core.
+// left within a microsecond, then sleeps, since an idle rank_group must not take a core.
 #include <chrono>
 #include <thread>
 

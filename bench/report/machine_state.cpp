@@ -8,9 +8,9 @@
 #include <array>
 #include <memory>
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/topology.hpp"
+#include "host/machine/topology_source.hpp"
 
 namespace lanewise::bench {
 namespace {

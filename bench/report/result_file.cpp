@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "host/process/settings.hpp"
-#include "host/files/text_file.hpp"
 #include "core/error.hpp"
+#include "host/files/text_file.hpp"
+#include "host/process/settings.hpp"
 #include "machine_state.hpp"
 #include "table.hpp"
 
@@ -40,30 +40,30 @@ nlohmann::json describe_shape(const std::optional<LaunchShape>& shape) {
   return {{"channels", shape->channels}, {"threads", shape->threads}};
 }
 
-nlohmann::json describe_arm(const Contender& contender) {
-  const auto& answer = contender.verification.answer;
-  const auto time = contender.time();
-  const auto ratio = contender.ratio();
+nlohmann::json describe_arm(const ComparedArm& compared) {
+  const auto& answer = compared.verification.answer;
+  const auto time = compared.time();
+  const auto ratio = compared.ratio();
   const auto part = [](const std::optional<Estimate>& estimate, double Estimate::*member) {
     return estimate ? nlohmann::json((*estimate).*member) : nlohmann::json(nullptr);
   };
-  return {{"name", contender.candidate.name},
-          {"median_us", part(time, &Estimate::median)},
-          {"low_us", part(time, &Estimate::low)},
-          {"high_us", part(time, &Estimate::high)},
-          {"ratio", part(ratio, &Estimate::median)},
-          {"ratio_low", part(ratio, &Estimate::low)},
-          {"ratio_high", part(ratio, &Estimate::high)},
-          {"choice", describe_choice(contender.verification.choice_in_force())},
-          {"launch", describe_shape(contender.verification.shape)},
-          {"source", name_of(answer && answer->is_applied ? answer->source : Source::none)},
-          {"samples", contender.us.size()},
-          {"verdict", name_of(contender.verdict())},
-          {"wrong", contender.verification.wrong},
-          {"fault", contender.verification.fault.empty()
-                        ? nlohmann::json(nullptr)
-                        : nlohmann::json(contender.verification.fault)},
-          {"is_available", !contender.verification.is_unavailable}};
+  return {
+      {"name", compared.candidate.name},
+      {"median_us", part(time, &Estimate::median)},
+      {"low_us", part(time, &Estimate::low)},
+      {"high_us", part(time, &Estimate::high)},
+      {"ratio", part(ratio, &Estimate::median)},
+      {"ratio_low", part(ratio, &Estimate::low)},
+      {"ratio_high", part(ratio, &Estimate::high)},
+      {"choice", describe_choice(compared.verification.choice_in_force())},
+      {"launch", describe_shape(compared.verification.shape)},
+      {"source", name_of(answer && answer->is_applied ? answer->source : Source::none)},
+      {"samples", compared.us.size()},
+      {"verdict", name_of(compared.verdict())},
+      {"wrong", compared.verification.wrong},
+      {"fault", compared.verification.fault.empty() ? nlohmann::json(nullptr)
+                                                    : nlohmann::json(compared.verification.fault)},
+      {"is_available", !compared.verification.is_unavailable}};
 }
 
 }  // namespace
@@ -99,10 +99,10 @@ nlohmann::json start_result(const std::string& command, const Machine& machine) 
             {"warnings", state.warnings}}}};
 }
 
-nlohmann::json describe_size(const Contest& contest) {
+nlohmann::json describe_size(const SizeComparison& comparison) {
   nlohmann::json arms = nlohmann::json::array();
-  for (const Contender& contender : contest.contenders()) arms.push_back(describe_arm(contender));
-  return {{"bytes", contest.bytes()}, {"arms", arms}};
+  for (const ComparedArm& compared : comparison.arms()) arms.push_back(describe_arm(compared));
+  return {{"bytes", comparison.bytes()}, {"arms", arms}};
 }
 
 void check_writable(const std::string& path) {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "comparison/contest.hpp"
+#include "comparison/comparison.hpp"
 #include "ranks/rank_options.hpp"
 
 namespace lanewise::bench {
@@ -15,7 +15,7 @@ namespace lanewise::bench {
 // The sections every result has, before ranks are started; warnings also go to stderr.
 [[nodiscard]] nlohmann::json start_result(const std::string& command, const Machine& machine);
 // One entry of "sizes".
-[[nodiscard]] nlohmann::json describe_size(const Contest& contest);
+[[nodiscard]] nlohmann::json describe_size(const SizeComparison& comparison);
 // ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();
 // Throws Error where a file cannot be made or what is there is no file: before minutes of

@@ -20,22 +20,22 @@ std::string formatted(const char* format, Arguments... arguments) {
   return text;
 }
 
-std::string show_arm(const Contender& contender) {
-  if (contender.verification.is_unavailable)
+std::string show_arm(const ComparedArm& compared) {
+  if (compared.verification.is_unavailable)
     return formatted("  %41s",
-                     contender.candidate.is_one_shot ? "too large for it" : "not priced by NCCL");
-  if (!contender.verification.fault.empty()) return formatted("  %41s", "WRONG SUMS");
-  const auto time = contender.time();
-  const auto ratio = contender.ratio();
+                     compared.candidate.is_one_shot ? "too large for it" : "not priced by NCCL");
+  if (!compared.verification.fault.empty()) return formatted("  %41s", "WRONG SUMS");
+  const auto time = compared.time();
+  const auto ratio = compared.ratio();
   if (!time || !ratio) return formatted("  %41s", "not timed");
   return formatted("  %8.2f %6.3f [%5.3f %5.3f] %-12s", time->median, ratio->median, ratio->low,
-                   ratio->high, show_choice(contender).c_str());
+                   ratio->high, show_choice(compared).c_str());
 }
 
 }  // namespace
 
-std::string show_choice(const Contender& contender) {
-  const auto choice = contender.verification.choice_in_force();
+std::string show_choice(const ComparedArm& compared) {
+  const auto choice = compared.verification.choice_in_force();
   return choice ? to_string(*choice) : "-";
 }
 
@@ -47,12 +47,12 @@ std::string show_heading(std::span<const RunningArm> arms) {
   return text;
 }
 
-std::string show_line(const Contest& contest) {
-  const auto contenders = contest.contenders();
-  const auto stock = contenders.front().time();
-  std::string text = formatted("%10s  ", show_size(contest.bytes()).c_str());
+std::string show_line(const SizeComparison& comparison) {
+  const auto arms = comparison.arms();
+  const auto stock = arms.front().time();
+  std::string text = formatted("%10s  ", show_size(comparison.bytes()).c_str());
   text += stock ? formatted("%8.2f", stock->median) : formatted("%8s", "-");
-  for (const Contender& contender : contenders.subspan(1)) text += show_arm(contender);
+  for (const ComparedArm& compared : arms.subspan(1)) text += show_arm(compared);
   return text;
 }
 

@@ -6,15 +6,15 @@
 #include <span>
 #include <string>
 
-#include "comparison/contest.hpp"
+#include "comparison/comparison.hpp"
 
 namespace lanewise::bench {
 
 // "ring/ll/2", "ring/ll" where the channels are NCCL's, "-" where nobody knows.
-[[nodiscard]] std::string show_choice(const Contender& contender);
+[[nodiscard]] std::string show_choice(const ComparedArm& compared);
 // Columns for a line of show_line.
 [[nodiscard]] std::string show_heading(std::span<const RunningArm> arms);
-[[nodiscard]] std::string show_line(const Contest& contest);
+[[nodiscard]] std::string show_line(const SizeComparison& comparison);
 // On stderr.
 void show_warnings(std::span<const std::string> warnings);
 // "+01:23" of time left, for progress on stderr; rewritten in place on a terminal.

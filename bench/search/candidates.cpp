@@ -35,7 +35,7 @@ std::vector<Choice> priced_entries(const CostTable& table, Ll128Use ll128) {
   for (std::size_t row = 0; row < algorithm_count; ++row) {
     for (std::size_t column = 0; column < protocol_count; ++column) {
       const Choice entry{static_cast<Algorithm>(row), static_cast<Protocol>(column), 0};
-      if (!table.price(entry.algorithm, entry.protocol)) continue;
+      if (!table.cost(entry.algorithm, entry.protocol)) continue;
       if (entry.protocol == Protocol::ll128 && ll128 == Ll128Use::never) continue;
       entries.push_back(entry);
     }

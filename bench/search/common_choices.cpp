@@ -12,38 +12,39 @@ namespace lanewise {
 namespace {
 
 // In a run the ratios are summed logarithms.
-std::vector<Contender> tied_best(const SizeContenders& size) {
-  if (size.contenders.empty()) throw Error("tune: expected a contender at each size");
+std::vector<MeasuredChoice> tied_best(const SizeChoices& size) {
+  if (size.choices.empty()) throw Error("tune: expected a contender at each size");
   double best = 0;
-  for (const Contender& contender : size.contenders) best = std::max(best, contender.ratio);
-  std::vector<Contender> tied;
-  for (const Contender& contender : size.contenders)
+  for (const MeasuredChoice& contender : size.choices) best = std::max(best, contender.ratio);
+  std::vector<MeasuredChoice> tied;
+  for (const MeasuredChoice& contender : size.choices)
     if (contender.ratio >= best * tie)
       tied.push_back({contender.choice, std::log(contender.ratio)});
   return tied;
 }
 
-std::vector<Contender> intersect(const std::vector<Contender>& run,
-                                 const std::vector<Contender>& size) {
-  std::vector<Contender> both;
-  for (const Contender& contender : run)
-    for (const Contender& other : size)
+std::vector<MeasuredChoice> intersect(const std::vector<MeasuredChoice>& run,
+                                      const std::vector<MeasuredChoice>& size) {
+  std::vector<MeasuredChoice> both;
+  for (const MeasuredChoice& contender : run)
+    for (const MeasuredChoice& other : size)
       if (other.choice == contender.choice)
         both.push_back({contender.choice, contender.ratio + other.ratio});
   return both;
 }
 
-Choice best_of(const std::vector<Contender>& run) {
-  return std::max_element(run.begin(), run.end(),
-                          [](const Contender& a, const Contender& b) { return a.ratio < b.ratio; })
+Choice best_of(const std::vector<MeasuredChoice>& run) {
+  return std::max_element(
+             run.begin(), run.end(),
+             [](const MeasuredChoice& a, const MeasuredChoice& b) { return a.ratio < b.ratio; })
       ->choice;
 }
 
 }  // namespace
 
-std::vector<Choice> common_choices(std::span<const SizeContenders> sizes) {
+std::vector<Choice> common_choices(std::span<const SizeChoices> sizes) {
   std::vector<Choice> choices;
-  std::vector<Contender> run;  // what all sizes since the last change have in common
+  std::vector<MeasuredChoice> run;  // what all sizes since the last change have in common
   const auto end_run = [&choices, &run](std::size_t next_size) {
     if (!run.empty()) choices.resize(next_size, best_of(run));
   };

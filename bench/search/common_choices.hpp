@@ -12,14 +12,14 @@
 
 namespace lanewise {
 
-struct Contender {
+struct MeasuredChoice {
   Choice choice;
   double ratio = 0;  // stock over choice, median
 };
 
-struct SizeContenders {
+struct SizeChoices {
   std::size_t bytes = 0;
-  std::vector<Contender> contenders;
+  std::vector<MeasuredChoice> choices;
 };
 
 // As good as the best of its size: a hundredth is below what screening can tell apart.
@@ -27,7 +27,7 @@ inline constexpr double tie = 0.99;
 
 // The choice of each size, in order: of all ways to pick only among the tied best of each size, one
 // with the fewest changes from size to size; in a run the tied choice with the best geometric mean.
-// Throws Error for a size without contenders.
-[[nodiscard]] std::vector<Choice> common_choices(std::span<const SizeContenders> sizes);
+// Throws Error for a size without choices.
+[[nodiscard]] std::vector<Choice> common_choices(std::span<const SizeChoices> sizes);
 
 }  // namespace lanewise

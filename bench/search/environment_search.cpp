@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "core/profile/environment_plan.hpp"
 #include "core/error.hpp"
+#include "core/profile/environment_plan.hpp"
 
 namespace lanewise {
 namespace {

@@ -62,7 +62,7 @@ std::optional<RoundPlan> Halving::next() const {
   if (chosen == nullptr) return std::nullopt;
   RoundPlan plan{
       static_cast<std::size_t>(chosen - sizes_.data()), chosen->bytes, chosen->phase, {}};
-  for (const Arm& arm : chosen->arms) plan.choices.push_back(arm.choice);
+  for (const Entry& arm : chosen->arms) plan.choices.push_back(arm.choice);
   return plan;
 }
 
@@ -87,8 +87,9 @@ int Halving::stage_rounds() const {
 
 void Halving::screen(Size& size) {
   if (++size.rounds < stage_rounds()) return;
-  std::stable_sort(size.arms.begin(), size.arms.end(),
-                   [](const Arm& a, const Arm& b) { return median(a.ratios) > median(b.ratios); });
+  std::stable_sort(size.arms.begin(), size.arms.end(), [](const Entry& a, const Entry& b) {
+    return median(a.ratios) > median(b.ratios);
+  });
   const double bar = median(size.arms.front().ratios) * hopeless;
   std::size_t kept = (size.arms.size() + 1) / 2;
   while (kept > 1 && median(size.arms[kept - 1].ratios) < bar) --kept;
@@ -119,21 +120,20 @@ void Halving::end_screening() {
 
 // Once, when the last size is through its screening: before any evidence is gathered.
 void Halving::agree_on_choices() {
-  std::vector<SizeContenders> screened;
+  std::vector<SizeChoices> screened;
   std::vector<Size*> owners;
   for (Size& size : sizes_) {
     if (size.phase == Phase::screening && !size.is_decided) return;
     if (size.is_decided || size.arms.front().ratios.empty()) continue;
-    SizeContenders contenders{size.bytes, {}};
+    SizeChoices choices{size.bytes, {}};
     for (const auto* arms : {&size.arms, &size.dropped})
-      for (const Arm& arm : *arms)
-        contenders.contenders.push_back({arm.choice, median(arm.ratios)});
-    screened.push_back(std::move(contenders));
+      for (const Entry& arm : *arms) choices.choices.push_back({arm.choice, median(arm.ratios)});
+    screened.push_back(std::move(choices));
     owners.push_back(&size);
   }
   has_agreed_ = true;
   const auto choices = common_choices(screened);
-  for (std::size_t i = 0; i < owners.size(); ++i) owners[i]->arms = {Arm{choices[i], {}}};
+  for (std::size_t i = 0; i < owners.size(); ++i) owners[i]->arms = {Entry{choices[i], {}}};
 }
 
 void Halving::record(const RoundPlan& plan, const RoundResult& result) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/nccl/choice.hpp"
-#include "rule_builder.hpp"
 #include "core/statistics.hpp"
+#include "rule_builder.hpp"
 
 namespace lanewise {
 
@@ -64,14 +64,14 @@ class Halving {
   [[nodiscard]] double progress() const;
 
  private:
-  struct Arm {
+  struct Entry {
     Choice choice;
     std::vector<double> ratios;
   };
   struct Size {
     std::size_t bytes = 0;
-    std::vector<Arm> arms;     // still in the running, best first after each stage
-    std::vector<Arm> dropped;  // with what was measured of them
+    std::vector<Entry> arms;     // still in the running, best first after each stage
+    std::vector<Entry> dropped;  // with what was measured of them
     Phase phase = Phase::screening;
     bool is_decided = false;
     int stage = 0;

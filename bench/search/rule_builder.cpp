@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/decision/wave_policy.hpp"
+#include "core/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -23,7 +23,7 @@ enum {
   LANEWISE_SOURCE_FORCED = 3
 };
 
-/* A value that is not known: NCCL's own choice through tuner v2, which shows no prices. */
+/* A value that is not known: NCCL's own choice through tuner v2, which shows no costs. */
 enum { LANEWISE_UNKNOWN = -1 };
 
 /* The latest getCollInfo call of any communicator since watch(). algorithm and protocol are
@@ -50,7 +50,7 @@ typedef struct {
   /* Writes this choice on every all-reduce, whatever the policy says and also on an inert
    * communicator (one rank and several nodes excepted), until release(). channels 0 leaves the
    * count to NCCL, otherwise 1..64 (1..32 before NCCL 2.25). 0 if taken, 1 out of range. An entry
-   * that NCCL did not price is never written: last_answer then says source FORCED, is_applied 0. */
+   * that NCCL did not cost is never written: last_answer then says source FORCED, is_applied 0. */
   int (*force)(int algorithm, int protocol, int channels);
   void (*release)(void);
   /* Starts recording answers, from zero calls; unused, recording costs nothing. */

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core/error.hpp"
 #include "explain_output.hpp"
 #include "explain_scene.hpp"
 #include "host/nccl/nccl_environment.hpp"
-#include "core/error.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -46,7 +46,7 @@ std::vector<std::string> remarks_with_best(const ExplainScene& scene) {
   for (const auto& variable : scene.standing->best->variables)
     if (host::parse_nccl_limits({variable}) == NcclLimits{})
       remarks.push_back(variable.first +
-                        " may change NCCL's prices and all times, which are reckoned without it.");
+                        " may change NCCL's costs and all times, which are reckoned without it.");
   return remarks;
 }
 
@@ -75,7 +75,7 @@ std::vector<std::string> remarks_of(const ExplainScene& scene) {
     remarks.push_back(scene.found->path.string() + " is not used: " + scene.here.refusal);
   if (!scene.table)
     remarks.emplace_back(
-        "NCCL's prices are estimated from the machine; --table FILE takes its own.");
+        "NCCL's costs are estimated from the machine; --table FILE takes its own.");
   return remarks;
 }
 
@@ -87,17 +87,17 @@ ExplainReport start_report(const ExplainOptions& options, const ExplainScene& sc
   report.ranks = scene.here.inputs.ranks;
   report.channels = scene.here.communicator.channels;
   if (scene.with_best) report.channels_with_best = scene.with_best->communicator.channels;
-  report.prices = scene.table ? "of the table" : "estimated";
+  report.costs = scene.table ? "of the table" : "estimated";
   report.remarks = remarks_of(scene);
   report.environments = report_environments(options, scene);
   return report;
 }
 
 ExplainedSize explain_size(const ExplainScene& scene, std::size_t bytes) {
-  PriceTable prices =
-      scene.table ? host::prices_at(*scene.table, bytes) : price_table(bytes, scene.estimated);
+  CostArray costs =
+      scene.table ? host::costs_at(*scene.table, bytes) : cost_array(bytes, scene.estimated);
   const Query query{Collective::all_reduce, bytes, scene.here.inputs.ranks, 1, 1};
-  const CostTable table(prices.data(), algorithm_count, protocol_count);
+  const CostTable table(costs.data(), algorithm_count, protocol_count);
   const auto in = [&](const ExplainLayer& layer) {
     return explain(layer.inputs, query, table, layer.communicator);
   };
@@ -124,7 +124,7 @@ void add_explain(CLI::App& app) {
       ->check(CLI::Range(2, most_ranks));
   command->add_option("--machine", options->machine, "A topology: hwloc's or NCCL's XML")
       ->type_name("FILE");
-  command->add_option("--table", options->table, "NCCL's prices on that machine, JSON")
+  command->add_option("--table", options->table, "NCCL's costs on that machine, JSON")
       ->type_name("FILE");
   command->add_option("--profile", options->profile, "A profile; else the machine's own")
       ->type_name("FILE");

@@ -117,8 +117,8 @@ void print_with_best(const ExplainReport& report) {
 }  // namespace
 
 void print_text(const ExplainReport& report) {
-  std::printf("%s, %d ranks, NCCL %s, %d channels; prices: %s\n", report.machine.c_str(),
-              report.ranks, to_string(report.nccl).c_str(), report.channels, report.prices.c_str());
+  std::printf("%s, %d ranks, NCCL %s, %d channels; costs: %s\n", report.machine.c_str(),
+              report.ranks, to_string(report.nccl).c_str(), report.channels, report.costs.c_str());
   for (const auto& remark : report.remarks) std::printf("%s\n", remark.c_str());
   print_environments(report);
   std::printf("\nChoice layer%s:\n",

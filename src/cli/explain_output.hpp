@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/profile/environment_standing.hpp"
 #include "core/decision/explanation.hpp"
+#include "core/profile/environment_standing.hpp"
 
 namespace lanewise::cli {
 
@@ -36,14 +36,14 @@ struct ExplainReport {
   int ranks = 0;
   int channels = 0;
   std::optional<int> channels_with_best;
-  std::string prices;                                 // where they come from
+  std::string costs;                                  // where they come from
   std::vector<std::string> remarks;                   // what holds for all sizes
   std::optional<ExplainedEnvironments> environments;  // nullopt: no profile
   std::vector<ExplainedSize> sizes;
 };
 
 void print_text(const ExplainReport& report);
-// {"schema_version":1,"machine","nccl","ranks","channels","prices","remarks":[..],
+// {"schema_version":1,"machine","nccl","ranks","channels","costs","remarks":[..],
 // "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
 // "difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
 // "channels_with_best"}|null,

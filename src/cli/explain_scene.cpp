@@ -5,18 +5,18 @@
 
 #include <utility>
 
-#include "host/nccl/nccl_conf.hpp"
-#include "host/nccl/nccl_environment.hpp"
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/machine_facts.hpp"
+#include "host/machine/topology_source.hpp"
+#include "host/nccl/nccl_conf.hpp"
+#include "host/nccl/nccl_environment.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {
 namespace {
 
-// Before it a tuner is not shown prices.
-constexpr NcclRelease first_release_with_prices = {2, 22, 0};
+// Before it a tuner is not shown costs.
+constexpr NcclRelease first_release_with_costs = {2, 22, 0};
 // Before it NCCL knows no env plugin.
 constexpr NcclRelease first_release_with_env_plugin = {2, 28, 7};
 constexpr int assumed_compute_capability = 120;
@@ -40,7 +40,7 @@ void choose_machine(ExplainScene& scene, const ExplainOptions& options) {
 int ranks_of(const ExplainOptions& options, const ExplainScene& scene) {
   const Topology& topology = scene.topology;
   if (scene.table && options.ranks && *options.ranks != scene.table->ranks)
-    throw Error(options.table + ": prices of " + std::to_string(scene.table->ranks) +
+    throw Error(options.table + ": costs of " + std::to_string(scene.table->ranks) +
                 " ranks: expected --ranks " + std::to_string(*options.ranks));
   if (options.ranks) return *options.ranks;
   if (scene.table) return scene.table->ranks;
@@ -66,8 +66,8 @@ int lowest_compute_capability(const Topology& topology) {
   return lowest == 0 ? assumed_compute_capability : lowest;
 }
 
-void estimate_prices(ExplainScene& scene) {
-  PriceInputs& estimated = scene.estimated;
+void estimate_costs(ExplainScene& scene) {
+  CostModelInputs& estimated = scene.estimated;
   estimated.ranks = scene.here.inputs.ranks;
   estimated.release = scene.here.inputs.release;
   estimated.compute_capability = lowest_compute_capability(scene.topology);
@@ -167,18 +167,18 @@ void set_up(ExplainScene& scene, const ExplainOptions& options) {
   scene.own = host::read_process_environment();
   scene.settings = host::parse_settings(scene.own);
   scene.own.merge(host::read_nccl_conf(scene.own));
-  if (!options.table.empty()) scene.table = host::read_price_table(options.table);
+  if (!options.table.empty()) scene.table = host::read_cost_table(options.table);
   choose_machine(scene, options);
   PolicyInputs& inputs = scene.here.inputs;
   inputs.release = release_of(options, scene);
   inputs.ranks = ranks_of(options, scene);
-  if (inputs.release < first_release_with_prices) inputs.prices = PriceAccess::without_table;
+  if (inputs.release < first_release_with_costs) inputs.costs = CostTableAccess::without_table;
   inputs.sharing = scene.topology.gpus.empty()
                        ? host::find_gpu_sharing(scene.own)
                        : sharing_of(inputs.ranks, static_cast<int>(scene.topology.gpus.size()));
   add_machine_facts(inputs, scene.topology);
   scene.gpus = gpus_of(scene);
-  estimate_prices(scene);
+  estimate_costs(scene);
   find_environments(scene, options);
   add_layers(scene, options);
 }

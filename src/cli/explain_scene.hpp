@@ -3,20 +3,20 @@
 
 #pragma once
 
-// What `lanewise explain` knows before it looks at a size: machine, prices, profile, environments.
+// What `lanewise explain` knows before it looks at a size: machine, costs, profile, environments.
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "host/nccl/price_table_file.hpp"
-#include "host/profile/profile_search.hpp"
-#include "host/process/settings.hpp"
-#include "core/profile/environment_standing.hpp"
 #include "core/decision/policy_inputs.hpp"
-#include "core/nccl/prices.hpp"
 #include "core/machine/topology.hpp"
 #include "core/model/waves.hpp"
+#include "core/nccl/cost_model.hpp"
+#include "core/profile/environment_standing.hpp"
+#include "host/nccl/cost_table_file.hpp"
+#include "host/process/settings.hpp"
+#include "host/profile/profile_search.hpp"
 
 namespace lanewise::cli {
 
@@ -49,9 +49,9 @@ struct ExplainScene {
   bool is_bundled = false;  // no machine was named and here is no GPU
   host::Settings settings;
   Environment own;  // of the process and of NCCL's configuration files
-  std::optional<host::PriceTableFile> table;
-  PriceInputs estimated;  // where there is no table
-  std::vector<int> gpus;  // of the ranks, sorted positions; empty: not known
+  std::optional<host::CostTableFile> table;
+  CostModelInputs estimated;  // where there is no table
+  std::vector<int> gpus;      // of the ranks, sorted positions; empty: not known
   std::optional<host::FoundProfile> found;
   EnvironmentCarrier carrier = EnvironmentCarrier::nobody;
   std::optional<EnvironmentStanding> standing;  // points into `found`

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "commands.hpp"
-#include "host/files/text_file.hpp"
 #include "core/machine/graph_file.hpp"
+#include "host/files/text_file.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
-#include "host/profile/launch_files.hpp"
+#include "core/error.hpp"
 #include "host/nccl/nccl_conf.hpp"
 #include "host/nccl/plugin_library.hpp"
-#include "host/profile/profile_search.hpp"
 #include "host/process/settings.hpp"
-#include "core/error.hpp"
+#include "host/profile/launch_files.hpp"
+#include "host/profile/profile_search.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

@@ -6,8 +6,8 @@
 // Which machine a subcommand looks at.
 #include <string>
 
-#include "host/process/settings.hpp"
 #include "core/machine/topology.hpp"
+#include "host/process/settings.hpp"
 
 namespace lanewise::cli {
 

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "commands.hpp"
-#include "host/profile/profile_file.hpp"
-#include "host/process/settings.hpp"
-#include "host/machine/topology_source.hpp"
 #include "core/profile/environment_key.hpp"
+#include "host/machine/topology_source.hpp"
+#include "host/process/settings.hpp"
+#include "host/profile/profile_file.hpp"
 #include "profile_convert.hpp"
 
 namespace lanewise::cli {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host/profile/profile_file.hpp"
-#include "host/files/text_file.hpp"
-#include "host/profile/tuner_csv.hpp"
 #include "core/error.hpp"
+#include "host/files/text_file.hpp"
+#include "host/profile/profile_file.hpp"
+#include "host/profile/tuner_csv.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {

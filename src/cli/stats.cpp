@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "host/counters/counters_report.hpp"
 #include "core/error.hpp"
+#include "host/counters/counters_report.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstdio>
 
-#include "host/files/json.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/files/json.hpp"
 #include "topology_report.hpp"
 
 namespace lanewise::cli {

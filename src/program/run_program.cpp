@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "host/process/exit_status.hpp"
 #include "core/error.hpp"
+#include "host/process/exit_status.hpp"
 
 namespace lanewise::program {
 namespace {

@@ -11,11 +11,11 @@ bench_test(ComparesEagerCalls STATUS 0 MATCH "eager.*tree/ll/4 2\\.0"
 bench_test(LeavesOutWhatNcclDoesNotPrice STATUS 0 MATCH "14 KiB .*not priced by NCCL"
   COMMAND ${small_compare} --arm stock --arm ring/ll128)
 bench_test(NamesAWrongSum STATUS 3 MATCH "WRONG: lanewise-no-profile at 14 KiB: rank 1: 1 wrong sums"
-  COMMAND ${small_compare} --plant wrong:1)
+  COMMAND ${small_compare} --inject wrong:1)
 bench_test(NamesARankThatHangs STATUS 1 MATCH "no answer within 2 s: rank 2 .timing [a-z-]* at 14336"
-  COMMAND ${small_compare} --ranks 4 --threads --plant hang:2 --timeout 2)
+  COMMAND ${small_compare} --ranks 4 --threads --inject hang:2 --timeout 2)
 bench_test(NamesARankThatDies STATUS 1 MATCH "rank 1 .timing [a-z-]* at 14336 bytes. was killed by signal 9"
-  COMMAND ${small_compare} --plant kill:1)
+  COMMAND ${small_compare} --inject kill:1)
 bench_test(ChecksThatNothingIsSlower STATUS 4 MATCH "slower than stock: ring/simple/1 at 14 KiB"
   COMMAND ${small_compare} --arm stock --arm ring/simple/1 --check never-worse)
 bench_test(LooksAgainInFreshCommunicatorsBeforeItSaysSlower STATUS 0
@@ -78,13 +78,13 @@ bench_test(BuildsOnWhatTheUserSet STATUS 0 MATCH "fastest: NCCL_MIN_NCHANNELS=8"
   ENVIRONMENT NCCL_MIN_NCHANNELS=8 COMMAND ${small_search})
 bench_test(RecordsAnEnvironmentThatHangs STATUS 0
   MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*no answer within 2 s: rank 1.*fastest: .*NCCL_MIN_NCHANNELS=32"
-  COMMAND ${small_search} --timeout 2 --plant hang:1 --plant-in NCCL_MIN_NCHANNELS=16)
+  COMMAND ${small_search} --timeout 2 --inject hang:1 --inject-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentWithAWrongSum STATUS 0
   MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*rank 1: 1 wrong sums.*fastest: .*NCCL_MIN_NCHANNELS=32"
-  COMMAND ${small_search} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16)
+  COMMAND ${small_search} --inject wrong:1 --inject-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
   MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS: .*killed by signal 9"
-  COMMAND ${small_search} --plant kill:1 --plant-in NCCL_P2P_LEVEL=SYS)
+  COMMAND ${small_search} --inject kill:1 --inject-in NCCL_P2P_LEVEL=SYS)
 bench_test(ScreensTheEnvironmentsThatAreGiven STATUS 0
   MATCH "NCCL_MIN_NCHANNELS=32.*NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8.*fastest: NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8"
   COMMAND ${small_search} --memory 8M --environment NCCL_MIN_NCHANNELS=32
@@ -112,7 +112,7 @@ bench_test(TuneSaysThatTheBudgetEndedTheSearch STATUS 0 MATCH "the budget ended 
   COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 1 -o short.json)
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0
   MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32.*\"unsafe\":.*\"NCCL_MIN_NCHANNELS\": \"16\".*wrong sums"
-  COMMAND ${small_tune} --plant wrong:1 --plant-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
+  COMMAND ${small_tune} --inject wrong:1 --inject-in NCCL_MIN_NCHANNELS=16 -o unsafe.json && cat unsafe.json)
 
 # As mpirun starts ranks: each has its number in the environment, and none has started another.
 add_test(NAME Bench.JoinsTheRanksThatMpirunStarts COMMAND sh

@@ -11,7 +11,7 @@ function(explain_test name golden)
 endfunction()
 explain_test(PrintsATable explain_bundled.txt ${lanewise_explained})
 explain_test(PrintsJson explain_bundled.json ${lanewise_explained} --json --bytes 2048,14336,8388608)
-explain_test(TakesAPriceTable explain_table.txt --table tests/cli/golden/prices_host_memory.json
+explain_test(TakesAPriceTable explain_table.txt --table tests/cli/golden/costs_host_memory.json
   --channels 4 --tokens 1,2,4,8,16)
 explain_test(KnowsReleasesWithoutPrices explain_2.21.json ${lanewise_explained} --nccl 2.21.5
   --json --hidden 4096 --tokens 1)
@@ -40,12 +40,12 @@ explain_refuses_test(AnUnknownVersion "--nccl 2.x: expected a version" --nccl 2.
 explain_refuses_test(AnUnknownType "expected bf16, fp16, fp32 or fp8" --dtype int3)
 explain_refuses_test(AMissingTable "nowhere.json" --table nowhere.json)
 explain_refuses_test(ATableThatIsNone "expected" --table tests/cli/golden/explain_bundled.json)
-explain_refuses_test(OtherRanksThanTheTables "prices of 8 ranks: expected --ranks"
-  --table tests/cli/golden/prices_host_memory.json --ranks 4)
-explain_refuses_test(ASizeOutsideTheTable "no price of 1024 bytes: expected a size from 2048"
-  --table tests/cli/golden/prices_host_memory.json --bytes 1024)
+explain_refuses_test(OtherRanksThanTheTables "costs of 8 ranks: expected --ranks"
+  --table tests/cli/golden/costs_host_memory.json --ranks 4)
+explain_refuses_test(ASizeOutsideTheTable "no cost of 1024 bytes: expected a size from 2048"
+  --table tests/cli/golden/costs_host_memory.json --bytes 1024)
 explain_refuses_test(AProfileWithoutAMachine "expected --machine FILE"
-  --table tests/cli/golden/prices_host_memory.json --profile tests/cli/golden/two_layers_profile.json)
+  --table tests/cli/golden/costs_host_memory.json --profile tests/cli/golden/two_layers_profile.json)
 explain_refuses_test(OneRank "ranks" --ranks 1)
 
 # Where no machine is named and here is no GPU.

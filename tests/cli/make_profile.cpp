@@ -8,9 +8,9 @@
 #include <exception>
 #include <string>
 
-#include "host/profile/profile_file.hpp"
-#include "host/machine/topology_source.hpp"
 #include "core/machine/topology.hpp"
+#include "host/machine/topology_source.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "host/profile/profile_file.hpp"
 #include "core/error.hpp"
+#include "host/profile/profile_file.hpp"
 
 // A profile is refused with an Error or survives being written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.hpp"
 #include "host/nccl/nccl_environment.hpp"
 #include "host/process/settings.hpp"
-#include "core/error.hpp"
 
 // One NAME=VALUE a line, as an environment: taken whole or refused with an Error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

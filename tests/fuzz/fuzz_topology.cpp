@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 
 // A machine's file is refused with an Error or gives a topology whose facts can be asked for.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "host/profile/tuner_csv.hpp"
 #include "core/error.hpp"
+#include "host/profile/tuner_csv.hpp"
 
 // NVIDIA's table is refused with an Error or survives being written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

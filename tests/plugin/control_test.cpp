@@ -36,9 +36,9 @@ TEST_F(Control, ForcesAChoiceOnEveryCommunicatorUntilItIsReleased) {
   Communicator<V6> communicator(plugin_, 8, 1);
 
   EXPECT_EQ(control_.force(ring, simple, 3), 0);
-  const auto forced = communicator.ask({}, pcie_prices());
+  const auto forced = communicator.ask({}, pcie_costs());
   control_.release();
-  const auto released = communicator.ask({}, pcie_prices());
+  const auto released = communicator.ask({}, pcie_costs());
 
   EXPECT_EQ(pick(forced), ring_simple);
   EXPECT_EQ(forced.channels, 3);
@@ -50,7 +50,7 @@ TEST_F(Control, ForcesThroughV2AndAlsoWhereTheModeIsOff) {
   Communicator<V2> communicator(plugin_, 8, 1);
 
   control_.force(ring, simple, 0);
-  const auto forced = communicator.ask({}, pcie_prices());
+  const auto forced = communicator.ask({}, pcie_costs());
 
   EXPECT_EQ(forced.algorithm, ring);
   EXPECT_EQ(forced.protocol, simple);
@@ -62,9 +62,9 @@ TEST_F(Control, NeverForcesWhatNcclForbids) {
   control_.watch();
 
   control_.force(ring, ll128, 2);
-  const auto reply = communicator.ask({}, pcie_prices());
+  const auto reply = communicator.ask({}, pcie_costs());
 
-  EXPECT_TRUE(is_untouched(reply, pcie_prices()));
+  EXPECT_TRUE(is_untouched(reply, pcie_costs()));
   EXPECT_EQ(last().source, LANEWISE_SOURCE_FORCED);
   EXPECT_EQ(last().is_applied, 0);
 }
@@ -75,8 +75,8 @@ TEST_F(Control, LeavesSeveralNodesAndOtherCollectivesAloneEvenIfForced) {
 
   control_.force(ring, simple, 3);
 
-  EXPECT_TRUE(is_untouched(two_nodes.ask({}, pcie_prices()), pcie_prices()));
-  EXPECT_TRUE(is_untouched(one_node.ask({.function = 2}, pcie_prices()), pcie_prices()));
+  EXPECT_TRUE(is_untouched(two_nodes.ask({}, pcie_costs()), pcie_costs()));
+  EXPECT_TRUE(is_untouched(one_node.ask({.function = 2}, pcie_costs()), pcie_costs()));
 }
 
 TEST_F(Control, RejectsWhatIsOutOfRange) {
@@ -95,7 +95,7 @@ TEST_F(Control, NeverWritesMoreChannelsThanTheReleaseHas) {
 
   control_.force(ring, simple, 33);
 
-  EXPECT_TRUE(is_untouched(nccl_2_22.ask({}, pcie_prices()), pcie_prices()));
+  EXPECT_TRUE(is_untouched(nccl_2_22.ask({}, pcie_costs()), pcie_costs()));
 }
 
 TEST_F(Control, TheStockAndObservingArmsWriteNothing) {
@@ -103,17 +103,17 @@ TEST_F(Control, TheStockAndObservingArmsWriteNothing) {
   for (const int arm : {LANEWISE_ARM_STOCK, LANEWISE_ARM_OBSERVE}) {
     ASSERT_EQ(control_.set_arm(arm), 0);
 
-    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_prices()), pcie_prices())) << arm;
+    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_costs()), pcie_costs())) << arm;
   }
   control_.set_arm(LANEWISE_ARM_SETTINGS);
-  EXPECT_FALSE(is_untouched(communicator.ask({}, pcie_prices()), pcie_prices()));
+  EXPECT_FALSE(is_untouched(communicator.ask({}, pcie_costs()), pcie_costs()));
 }
 
 TEST_F(Control, ShowsTheLatestAnswer) {
   Communicator<V6> communicator(plugin_, 8, 1);
   control_.watch();
 
-  const auto reply = communicator.ask({.bytes = 57344}, pcie_prices());
+  const auto reply = communicator.ask({.bytes = 57344}, pcie_costs());
 
   EXPECT_EQ(last().calls, 1U);
   EXPECT_EQ(last().bytes, 57344U);
@@ -129,7 +129,7 @@ TEST_F(Control, ShowsNcclsOwnPickInTheStockArm) {
   control_.watch();
   control_.set_arm(LANEWISE_ARM_STOCK);
 
-  static_cast<void>(communicator.ask({}, pcie_prices()));
+  static_cast<void>(communicator.ask({}, pcie_costs()));
 
   EXPECT_EQ(last().algorithm, ring);
   EXPECT_EQ(last().protocol, ll);
@@ -139,7 +139,7 @@ TEST_F(Control, ShowsNcclsOwnPickInTheStockArm) {
 
 TEST_F(Control, HasNoAnswerBeforeACallIsWatched) {
   Communicator<V6> communicator(plugin_, 8, 1);
-  static_cast<void>(communicator.ask({}, pcie_prices()));
+  static_cast<void>(communicator.ask({}, pcie_costs()));
   lanewise_answer_v1 answer{};
 
   EXPECT_EQ(control_.last_answer(&answer), 1);

@@ -61,17 +61,17 @@ endforeach()
 faulty_ranks_test(HaveOneWithoutSys 3 "applied (3, stock 0|0, stock 3), died 0" ${no_waiting}
   1:sys=absent)
 faulty_ranks_test(HaveNoSys 3 ${all_apply} ${no_waiting} all:sys=absent)
-# Whatever the machine is, discovering it decides nothing: the model needs the prices alone.
+# Whatever the machine is, discovering it decides nothing: the model needs the costs alone.
 faulty_ranks_test(HaveASysThatFails 3 ${all_apply} ${no_waiting} all:sys=failing)
 faulty_ranks_test(HaveOneWithASysThatFails 3 "applied (3, stock 0|0, stock 3), died 0"
   ${no_waiting} 1:sys=failing)
 # A look into /sys that takes longer than ranks wait for one another: all late are not late.
 faulty_ranks_test(AllHaveASlowSys 3 ${all_apply} all:LANEWISE_AGREE_MS=1000 all:sys_delay_ms=1200)
 faulty_ranks_test(OneHasASlowSys 3 ${all_stock} ${short_wait} 1:sys_delay_ms=600)
-# Prices that differ by rank, where they leave NCCL's own pick alone.
-faulty_ranks_test(HavePricesOfTheirOwn 3 ${all_apply} ${no_waiting} 1:prices=20 2:prices=-20)
+# Costs that differ by rank, where they leave NCCL's own pick alone.
+faulty_ranks_test(HavePricesOfTheirOwn 3 ${all_apply} ${no_waiting} 1:costs=20 2:costs=-20)
 faulty_ranks_test(HavePricesOfTheirOwnAsEight 8 "applied 8, stock 0, died 0, warned 0" ${no_waiting}
-  1:prices=20 2:prices=-20 3:prices=1 4:prices=-1 5:prices=5 6:prices=-5 7:prices=12)
+  1:costs=20 2:costs=-20 3:costs=1 4:costs=-1 5:costs=5 6:costs=-5 7:costs=12)
 faulty_ranks_test(MayDifferInTheirLog 3 ${all_apply} ${no_waiting} 1:LANEWISE_LOG=off
   2:LANEWISE_STATS=0)
 
@@ -107,7 +107,7 @@ add_test(NAME FaultyRanks.HaveAnHwlocThatFails
           $<TARGET_FILE:plays_ranks> $<TARGET_FILE:plugin_without_hwloc> 3 ${no_waiting})
 set_tests_properties(FaultyRanks.HaveAnHwlocThatFails PROPERTIES TIMEOUT 30 LABELS faults)
 
-variant_plugin(plugin_of_another_version ${PROJECT_SOURCE_DIR}/plugin/consent.cpp consent)
+variant_plugin(plugin_of_another_version ${PROJECT_SOURCE_DIR}/plugin/rank_agreement.cpp rank_agreement)
 # Not inline: the linker would take one variable for all objects.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/another_version/core/version.hpp "#pragma once
 #include <string_view>

@@ -8,7 +8,7 @@
  *   plugin=FILE     loads this one
  *   sys=KIND        /sys is absent (empty) or failing
  *   sys_delay_ms=N  the first look into /sys takes so long
- *   prices=PERCENT  NCCL's prices differ by so much, some up and some down
+ *   costs=PERCENT  NCCL's costs differ by so much, some up and some down
  *   name=KIND       in the segment's place is a link, a directory, a fifo or another user's file
  *   delay_ms=N      comes so late
  *   killed          is killed before init
@@ -123,7 +123,7 @@ static void commit_fault(const char* fault) {
     sys_delay_ms = atoi(value);
   } else if ((value = value_of(fault, "plugin")) != NULL) {
     plugin_path = value;
-  } else if ((value = value_of(fault, "prices")) != NULL) {
+  } else if ((value = value_of(fault, "costs")) != NULL) {
     prices_percent = atoi(value);
   } else if ((value = value_of(fault, "bus")) != NULL) {
     drive_gpu(value);

@@ -34,7 +34,7 @@ TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {
   std::size_t sizes = 0;
   for (const auto& row : read_stock_table(path)) {
     if (row.bytes < 8 << 10 || row.bytes > 256 << 10) continue;
-    const auto reply = communicator.ask({.bytes = row.bytes}, row.prices);
+    const auto reply = communicator.ask({.bytes = row.bytes}, row.costs);
 
     ASSERT_TRUE(pick(reply)) << row.bytes;
     EXPECT_EQ(*pick(reply) % 3, 0) << row.bytes;
@@ -45,11 +45,11 @@ TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {
 
 TEST(TunerChoiceOfSharedGpus, IsTreeForTinySizesOnlyWhereRanksMayShareGpus) {
   constexpr std::size_t tiny = 2048;
-  const Prices prices = price_table(tiny, host_memory_machine());
+  const Costs costs = cost_array(tiny, host_memory_machine());
   const auto ask = [&] {
     const PluginFile plugin;
     Communicator<V4> communicator(plugin, 8, 1);
-    return pick(communicator.ask({.bytes = tiny}, prices));
+    return pick(communicator.ask({.bytes = tiny}, costs));
   };
   const auto by_default = ask();
   ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);

@@ -52,7 +52,7 @@ TYPED_TEST(TunerContract, SucceedsForEveryShapeOfCommunicator) {
                                      {SIZE_MAX, 1},
                                      {SIZE_MAX, SIZE_MAX}}) {
     Communicator<TypeParam> communicator(this->plugin_, ranks, nodes);
-    static_cast<void>(communicator.ask({}, pcie_prices()));
+    static_cast<void>(communicator.ask({}, pcie_costs()));
 
     EXPECT_EQ(communicator.result, abi::success) << ranks << " ranks, " << nodes << " nodes";
   }
@@ -63,7 +63,7 @@ TYPED_TEST(TunerContract, LeavesOneRankAndSeveralNodesAlone) {
        {std::pair<std::size_t, std::size_t>{1, 1}, {8, 8}, {16, 2}, {8, 2}}) {
     Communicator<TypeParam> communicator(this->plugin_, ranks, nodes);
 
-    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_prices()), pcie_prices()))
+    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_costs()), pcie_costs()))
         << ranks << " ranks, " << nodes << " nodes";
   }
 }
@@ -71,9 +71,9 @@ TYPED_TEST(TunerContract, LeavesOneRankAndSeveralNodesAlone) {
 TYPED_TEST(TunerContract, LeavesOtherCollectivesAlone) {
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
   for (const int function : {-1, 0, 1, 2, 3, 5, 99}) {
-    const auto reply = communicator.ask({.function = function}, pcie_prices());
+    const auto reply = communicator.ask({.function = function}, pcie_costs());
 
-    EXPECT_TRUE(is_untouched(reply, pcie_prices())) << function;
+    EXPECT_TRUE(is_untouched(reply, pcie_costs())) << function;
   }
 }
 
@@ -82,12 +82,12 @@ TYPED_TEST(TunerContract, TakesEverySize) {
   for (int shift = 0; shift < 64; ++shift) {
     for (const std::size_t step : {std::size_t{0}, std::size_t{1}, SIZE_MAX}) {
       const auto reply =
-          communicator.ask({.bytes = (std::size_t{1} << shift) + step}, pcie_prices());
+          communicator.ask({.bytes = (std::size_t{1} << shift) + step}, pcie_costs());
 
       EXPECT_TRUE(reply.channels >= 0 && reply.channels <= 64) << shift;
     }
   }
-  EXPECT_TRUE(is_untouched(communicator.ask({.bytes = 0}, pcie_prices()), pcie_prices()));
+  EXPECT_TRUE(is_untouched(communicator.ask({.bytes = 0}, pcie_costs()), pcie_costs()));
   EXPECT_EQ(communicator.result, abi::success);
 }
 
@@ -95,8 +95,8 @@ TYPED_TEST(TunerContract, AnswersTheSameForRegisteredBuffersAndOnEveryRank) {
   Communicator<TypeParam> first(this->plugin_, 8, 1);
   Communicator<TypeParam> second(this->plugin_, 8, 1);
   for (std::size_t bytes = 1024; bytes < 4 << 20; bytes += 14336) {
-    const auto one = first.ask({.bytes = bytes, .is_registered = 0}, pcie_prices());
-    const auto other = second.ask({.bytes = bytes, .is_registered = 1}, pcie_prices());
+    const auto one = first.ask({.bytes = bytes, .is_registered = 0}, pcie_costs());
+    const auto other = second.ask({.bytes = bytes, .is_registered = 1}, pcie_costs());
 
     EXPECT_EQ(pick(one), pick(other)) << bytes;
     EXPECT_EQ(one.channels, other.channels) << bytes;
@@ -106,19 +106,19 @@ TYPED_TEST(TunerContract, AnswersTheSameForRegisteredBuffersAndOnEveryRank) {
 TYPED_TEST(TunerContract, NeitherRevivesNorForbidsAnEntryOfAnyTable) {
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
   std::mt19937 random(7);
-  std::uniform_real_distribution<float> price(0.0F, 5000.0F);
+  std::uniform_real_distribution<float> cost(0.0F, 5000.0F);
   std::uniform_int_distribution<int> one_of_four(0, 3);
   std::uniform_int_distribution<int> size_shift(8, 24);
   for (int round = 0; round < 2000; ++round) {
-    Prices prices;
-    for (float& entry : prices) {
+    Costs costs;
+    for (float& entry : costs) {
       const int kind = one_of_four(random);
-      entry = kind == 0 ? -1.0F : kind == 1 ? -1024.0F : price(random);
+      entry = kind == 0 ? -1.0F : kind == 1 ? -1024.0F : cost(random);
     }
     const auto reply = communicator.ask(
-        {.bytes = std::size_t{7} << size_shift(random), .pipe_ops = 1 + round % 3}, prices);
-    for (std::size_t i = 0; i < prices.size(); ++i) {
-      EXPECT_EQ(reply.prices[i] < 0, prices[i] < 0) << "entry " << i;
+        {.bytes = std::size_t{7} << size_shift(random), .pipe_ops = 1 + round % 3}, costs);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      EXPECT_EQ(reply.costs[i] < 0, costs[i] < 0) << "entry " << i;
     }
     EXPECT_TRUE(reply.channels >= 0 && reply.channels <= 64);
   }
@@ -126,7 +126,7 @@ TYPED_TEST(TunerContract, NeitherRevivesNorForbidsAnEntryOfAnyTable) {
 
 TYPED_TEST(TunerContract, LeavesATableWithoutPricesAlone) {
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
-  Prices none;
+  Costs none;
   none.fill(-1.0F);
 
   EXPECT_TRUE(is_untouched(communicator.ask({}, none), none));
@@ -137,7 +137,7 @@ TYPED_TEST(TunerContract, WritesNothingWhileObservingOrOff) {
     ::setenv("LANEWISE_MODE", mode, 1);
     Communicator<TypeParam> communicator(this->plugin_, 8, 1);
 
-    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_prices()), pcie_prices())) << mode;
+    EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_costs()), pcie_costs())) << mode;
   }
 }
 
@@ -145,7 +145,7 @@ TYPED_TEST(TunerContract, WritesNothingWithAnUnknownSetting) {
   ::setenv("LANEWISE_MODE", "always", 1);
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
 
-  EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_prices()), pcie_prices()));
+  EXPECT_TRUE(is_untouched(communicator.ask({}, pcie_costs()), pcie_costs()));
   EXPECT_EQ(communicator.result, abi::success);
 }
 
@@ -153,16 +153,16 @@ TYPED_TEST(TunerContract, IsInertWhereAgreementIsRequiredAndImpossible) {
   ::setenv("LANEWISE_AGREE", "require", 1);
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
 
-  const auto reply = communicator.ask({}, pcie_prices());
+  const auto reply = communicator.ask({}, pcie_costs());
   ::unsetenv("LANEWISE_AGREE");
 
-  EXPECT_TRUE(TypeParam::version >= 5 || is_untouched(reply, pcie_prices()));
+  EXPECT_TRUE(TypeParam::version >= 5 || is_untouched(reply, pcie_costs()));
 }
 
 TYPED_TEST(TunerContract, ObeysTheUsersFilter) {
   ::setenv("NCCL_PROTO", "Simple", 1);
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
-  Prices simple_only = pcie_prices();
+  Costs simple_only = pcie_costs();
   simple_only[0] = simple_only[3] = -1.0F;
 
   const auto reply = communicator.ask({}, simple_only);

@@ -20,8 +20,8 @@
 
 namespace lanewise::testing {
 
-// Prices as NCCL hands them over, [7][3].
-using Prices = std::array<float, 21>;
+// Costs as NCCL hands them over, [7][3].
+using Costs = std::array<float, 21>;
 
 struct Ask {
   int function = 4;  // all-reduce
@@ -30,22 +30,22 @@ struct Ask {
   int is_registered = 0;
 };
 
-// The outputs after the call: the indices are v2's, the prices v3's and later.
+// The outputs after the call: the indices are v2's, the costs v3's and later.
 struct Reply {
   int algorithm = -1;
   int protocol = -1;
   int channels = 0;
-  Prices prices{};
+  Costs costs{};
 };
 
-inline Prices pcie_prices() {
-  Prices prices;
-  prices.fill(-1.0F);
-  prices[0] = 22.5F;  // tree/LL
-  prices[2] = 64.8F;  // tree/Simple
-  prices[3] = 21.9F;  // ring/LL
-  prices[5] = 88.8F;  // ring/Simple
-  return prices;
+inline Costs pcie_costs() {
+  Costs costs;
+  costs.fill(-1.0F);
+  costs[0] = 22.5F;  // tree/LL
+  costs[2] = 64.8F;  // tree/Simple
+  costs[3] = 21.9F;  // ring/LL
+  costs[5] = 88.8F;  // ring/Simple
+  return costs;
 }
 
 class PluginFile {
@@ -109,9 +109,9 @@ class Communicator {
     }
   }
 
-  [[nodiscard]] Reply ask(const Ask& ask, const Prices& prices) {
-    Reply reply{.prices = prices};
-    auto** table = reinterpret_cast<float**>(reply.prices.data());
+  [[nodiscard]] Reply ask(const Ask& ask, const Costs& costs) {
+    Reply reply{.costs = costs};
+    auto** table = reinterpret_cast<float**>(reply.costs.data());
     if constexpr (Version::version == 2) {
       result |= tuner_.get_coll_info(context_, ask.function, ask.bytes, 0, 0, ask.pipe_ops,
                                      &reply.algorithm, &reply.protocol, &reply.channels);
@@ -151,16 +151,16 @@ class Communicator {
 inline std::optional<int> pick(const Reply& reply) {
   if (reply.algorithm >= 0 && reply.protocol >= 0) return reply.algorithm * 3 + reply.protocol;
   std::optional<int> best;
-  for (int i = 0; i < static_cast<int>(reply.prices.size()); ++i) {
-    const float price = reply.prices[static_cast<std::size_t>(i)];
-    if (price >= 0 && (!best || price < reply.prices[static_cast<std::size_t>(*best)])) best = i;
+  for (int i = 0; i < static_cast<int>(reply.costs.size()); ++i) {
+    const float cost = reply.costs[static_cast<std::size_t>(i)];
+    if (cost >= 0 && (!best || cost < reply.costs[static_cast<std::size_t>(*best)])) best = i;
   }
   return best;
 }
 
-inline bool is_untouched(const Reply& reply, const Prices& before) {
+inline bool is_untouched(const Reply& reply, const Costs& before) {
   return reply.algorithm == -1 && reply.protocol == -1 && reply.channels == 0 &&
-         reply.prices == before;
+         reply.costs == before;
 }
 
 }  // namespace lanewise::testing

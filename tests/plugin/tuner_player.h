@@ -40,7 +40,7 @@ void close_plugin(void* handle);
 /* The first rank's context; the other ranks are threads that come, agree and go. */
 void* open_communicator(tuner_t* tuner, size_t ranks, size_t nodes, logger_t logger);
 
-/* Prices of a PCIe box: LL128 and everything but tree and ring forbidden. */
+/* Costs of a PCIe box: LL128 and everything but tree and ring forbidden. */
 void fill_table(float* table, int algorithms);
 
 void ask(tuner_t* tuner, void* context, float* table, int algorithms, size_t bytes);

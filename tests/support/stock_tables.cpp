@@ -14,21 +14,21 @@ std::filesystem::path stock_table_path(const std::string& machine) {
   return std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/stock_tables" / (machine + ".json");
 }
 
-std::vector<StockPrices> read_stock_table(const std::filesystem::path& path) {
+std::vector<StockCosts> read_stock_table(const std::filesystem::path& path) {
   std::ifstream file(path);
-  std::vector<StockPrices> rows;
+  std::vector<StockCosts> rows;
   const auto document = nlohmann::json::parse(file);
   for (const auto& row : document.at("table")) {
-    StockPrices prices{row.at("bytes").get<std::size_t>()};
-    prices.prices.fill(-1.0F);
+    StockCosts costs{row.at("bytes").get<std::size_t>()};
+    costs.costs.fill(-1.0F);
     for (const auto& [name, microseconds] : row.at("us").items()) {
       const auto slash = name.find('/');
       const auto algorithm = parse_algorithm(name.substr(0, slash)).value();
       const auto protocol = parse_protocol(name.substr(slash + 1)).value();
-      prices.prices[static_cast<std::size_t>(algorithm) * protocol_count +
-                    static_cast<std::size_t>(protocol)] = microseconds.get<float>();
+      costs.costs[static_cast<std::size_t>(algorithm) * protocol_count +
+                  static_cast<std::size_t>(protocol)] = microseconds.get<float>();
     }
-    rows.push_back(prices);
+    rows.push_back(costs);
   }
   return rows;
 }
@@ -41,10 +41,10 @@ SearchedGraph read_graph(const nlohmann::json& graph) {
 
 }  // namespace
 
-PriceInputs read_stock_inputs(const std::filesystem::path& path) {
+CostModelInputs read_stock_inputs(const std::filesystem::path& path) {
   std::ifstream file(path);
   const auto document = nlohmann::json::parse(file);
-  PriceInputs inputs;
+  CostModelInputs inputs;
   inputs.ranks = document.at("nRanks").get<int>();
   inputs.compute_capability = document.at("sm").get<int>();
   inputs.release = parse_nccl_release(document.at("nccl").get<std::string>()).value();

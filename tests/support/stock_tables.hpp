@@ -2,28 +2,28 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The price tables that NCCL made for known machines, from ../shared/fixtures/stock_tables.
+// The cost tables that NCCL made for known machines, from ../shared/fixtures/stock_tables.
 #include <array>
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 namespace lanewise::testing {
 
-struct StockPrices {
+struct StockCosts {
   std::size_t bytes = 0;
-  std::array<float, 21> prices{};  // [7][3], -1 where NCCL priced nothing
+  std::array<float, 21> costs{};  // [7][3], -1 where NCCL priced nothing
 };
 
 // The file's path, whether or not it is there.
 [[nodiscard]] std::filesystem::path stock_table_path(const std::string& machine);
-[[nodiscard]] std::vector<StockPrices> read_stock_table(const std::filesystem::path& path);
+[[nodiscard]] std::vector<StockCosts> read_stock_table(const std::filesystem::path& path);
 
 // What NCCL knew of the machine when it made the table.
-[[nodiscard]] PriceInputs read_stock_inputs(const std::filesystem::path& path);
+[[nodiscard]] CostModelInputs read_stock_inputs(const std::filesystem::path& path);
 
 // The machines that have a table.
 inline constexpr std::array stock_machines = {

@@ -17,7 +17,7 @@ std::optional<Decision> CompositePolicy::measured(const Query& query,
   if (choice.channels < 0 || choice.channels > inputs_.release.max_channels()) return std::nullopt;
   const bool is_ll128 = choice.protocol == Protocol::ll128;
   if (is_ll128 && (group.ll128 != Ll128Evidence::soaked || table.is_empty())) return std::nullopt;
-  if (!table.is_empty() && !table.price(choice.algorithm, choice.protocol)) return std::nullopt;
+  if (!table.is_empty() && !table.cost(choice.algorithm, choice.protocol)) return std::nullopt;
   const bool is_nvlink =
       inputs_.nvlink == NvlinkKnowledge::present ||
       link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind == LinkKind::nvlink;
@@ -41,10 +41,10 @@ std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcep
   if (inputs.profile) return std::nullopt;
   if (inputs.models == GpuModels::differ) return text_of(ModelReason::mixed_gpus);
   if (inputs.nvlink == NvlinkKnowledge::present) return text_of(ModelReason::nvlink);
-  if (inputs.prices == PriceAccess::with_table) return std::nullopt;
-  if (inputs.user_filter == UserFilter::set) return text_of(ModelReason::no_prices);
+  if (inputs.costs == CostTableAccess::with_table) return std::nullopt;
+  if (inputs.user_filter == UserFilter::set) return text_of(ModelReason::no_costs);
   if (inputs.nvlink == NvlinkKnowledge::unknown)
-    return "NCCL shows no prices and the GPUs may have NVLink";
+    return "NCCL shows no costs and the GPUs may have NVLink";
   return std::nullopt;
 }
 

@@ -63,7 +63,7 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
   Explanation explanation;
   if (const auto pick = table.stock_pick())
     explanation.stock = describe(*pick, query.bytes, communicator);
-  const CostTable shown = inputs.prices == PriceAccess::with_table ? table : CostTable();
+  const CostTable shown = inputs.costs == CostTableAccess::with_table ? table : CostTable();
   const auto decision = CompositePolicy(inputs).decide(query, shown);
   if (!decision) {
     explanation.reason = reason_of_silence(inputs, query, shown);
@@ -76,7 +76,7 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
   else if (explanation.stock)
     explanation.reason = reason_of_model(*explanation.stock, *explanation.chosen);
   if (is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops)))
-    explanation.reason += "; NCCL's search found no ring, its prices are not real";
+    explanation.reason += "; NCCL's search found no ring, its costs are not real";
   return explanation;
 }
 

@@ -20,15 +20,15 @@ constexpr std::array<std::string_view, 9> reason_texts = {
     "predicted faster than NCCL's choice",
     "NCCL's choice is within 10 % of the best",
     "NVLink: the model is for PCIe",
-    "the prices do not tell PCIe from NVLink",
+    "the costs do not tell PCIe from NVLink",
     "NCCL's choice is outside the model",
     "larger than the model's data",
     "several operations in one group",
     "GPU models differ",
-    "NCCL shows no prices and NCCL_ALGO or NCCL_PROTO is set",
+    "NCCL shows no costs and NCCL_ALGO or NCCL_PROTO is set",
 };
 
-// Without prices nothing tells what NCCL is about to do. This is its pick for small sizes on every
+// Without costs nothing tells what NCCL is about to do. This is its pick for small sizes on every
 // PCIe machine known whose search did not fail, and the better one where it did.
 constexpr Choice assumed_stock = {Algorithm::ring, Protocol::ll, 0};
 
@@ -93,12 +93,12 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
   if (inputs_.nvlink == NvlinkKnowledge::present) return ModelReason::nvlink;
   const bool has_no_nvlink = inputs_.nvlink == NvlinkKnowledge::impossible;
   if (table.is_empty()) {
-    if (inputs_.user_filter == UserFilter::set) return ModelReason::no_prices;
+    if (inputs_.user_filter == UserFilter::set) return ModelReason::no_costs;
     return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
   }
-  // The prices come from the links NCCL found, the inputs from a list of models: prices win. NCCL
-  // prices LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
-  if (inputs_.user_filter == UserFilter::none && table.price(Algorithm::ring, Protocol::ll128))
+  // The costs come from the links NCCL found, the inputs from a list of models: costs win. NCCL
+  // costs LL128 over NVLink, and over PCIe only where NCCL_PROTO asks for it.
+  if (inputs_.user_filter == UserFilter::none && table.cost(Algorithm::ring, Protocol::ll128))
     return ModelReason::nvlink;
   switch (link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind) {
     case LinkKind::pcie:
@@ -149,7 +149,7 @@ std::optional<Choice> WavePolicy::best(const Comparison& comparison,
   std::optional<Choice> winner;
   double winner_score = 0;
   for (const auto& entry : modelled_entries) {
-    if (!table.is_empty() && !table.price(entry.algorithm, entry.protocol)) continue;
+    if (!table.is_empty() && !table.cost(entry.algorithm, entry.protocol)) continue;
     if (entry.algorithm == Algorithm::tree && !has_tree) continue;
     for (const int channels : candidate_channels) {
       if (channels > most) break;

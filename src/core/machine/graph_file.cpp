@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/nccl/prices.hpp"
 #include "core/machine/ring_order.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "core/nccl/cost_model.hpp"
 
 namespace lanewise {
 namespace {

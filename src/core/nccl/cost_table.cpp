@@ -7,15 +7,15 @@ namespace lanewise {
 
 std::optional<Choice> CostTable::stock_pick() const noexcept {
   std::optional<Choice> best;
-  float best_price = 0;
+  float best_cost = 0;
   for (std::size_t row = 0; row < algorithms_ && row < algorithm_count; ++row) {
     for (std::size_t column = 0; column < protocols_ && column < protocol_count; ++column) {
       const auto algorithm = static_cast<Algorithm>(row);
       const auto protocol = static_cast<Protocol>(column);
-      const auto entry = price(algorithm, protocol);
-      if (!entry || (best && *entry >= best_price)) continue;
+      const auto entry = cost(algorithm, protocol);
+      if (!entry || (best && *entry >= best_cost)) continue;
       best = Choice{algorithm, protocol, 0};
-      best_price = *entry;
+      best_cost = *entry;
     }
   }
   return best;

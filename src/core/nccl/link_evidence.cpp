@@ -35,8 +35,8 @@ LinkKind kind_of(double ll_us, double simple_us, int ranks, int pipe_ops) noexce
 LinkEvidence link_evidence(const CostTable& table, std::size_t bytes, int ranks,
                            int pipe_ops) noexcept {
   LinkEvidence evidence;
-  const auto ll = table.price(Algorithm::ring, Protocol::ll);
-  const auto simple = table.price(Algorithm::ring, Protocol::simple);
+  const auto ll = table.cost(Algorithm::ring, Protocol::ll);
+  const auto simple = table.cost(Algorithm::ring, Protocol::simple);
   if (!ll || !simple || ranks < 2 || bytes == 0) return evidence;
   evidence.kind = kind_of(*ll, *simple, ranks, pipe_ops);
   const double moving_us = *simple - pipe_ops * fixed_us(ring_simple, evidence.kind, ranks);

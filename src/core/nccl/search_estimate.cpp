@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/profile/environment_plan.hpp"
 #include "core/error.hpp"
+#include "core/profile/environment_plan.hpp"
 
 namespace lanewise {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "direct/cuda_resources.hpp"
 #include "core/error.hpp"
+#include "direct/cuda_resources.hpp"
 #include "direct/one_shot_kernels.hpp"
 #include "direct/one_shot_member.hpp"
 #include "direct/shared_segment.hpp"

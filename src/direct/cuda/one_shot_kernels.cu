@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "direct/cuda_check.hpp"
 #include "core/error.hpp"
+#include "direct/cuda_check.hpp"
 #include "direct/one_shot_kernels.hpp"
 #include "direct/system_memory.cuh"
 

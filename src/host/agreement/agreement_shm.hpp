@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "host/agreement/agreement.hpp"
 #include "core/agreement/agreement.hpp"
 #include "files/shared_file.hpp"
+#include "host/agreement/agreement.hpp"
 
 namespace lanewise::host {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "files/shared_file.hpp"
 #include "host/counters/live_counters.hpp"
 #include "host/process/process_identity.hpp"
-#include "files/shared_file.hpp"
 
 namespace lanewise::host {
 

@@ -17,9 +17,9 @@
 #include <string_view>
 
 #include "counters_files.hpp"
+#include "files/shared_file.hpp"
 #include "host/process/process_identity.hpp"
 #include "machine/pci_word.hpp"
-#include "files/shared_file.hpp"
 
 namespace lanewise::host {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 
-#include "host/files/json.hpp"
 #include "core/error.hpp"
+#include "host/files/json.hpp"
 
 namespace lanewise::host {
 namespace {

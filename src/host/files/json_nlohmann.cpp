@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "host/files/json.hpp"
 #include "core/error.hpp"
+#include "host/files/json.hpp"
 
 namespace lanewise::host {
 namespace {

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <map>
 
-#include "machine_xml.hpp"
 #include "files/split_text.hpp"
+#include "machine_xml.hpp"
 
 namespace lanewise::host {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bundled_machine.hpp"
-#include "host/files/text_file.hpp"
 #include "core/error.hpp"
+#include "host/files/text_file.hpp"
 #include "topology_readers.hpp"
 
 namespace lanewise::host {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "host/files/json.hpp"
-#include "host/profile/profile_file.hpp"
-#include "host/files/text_file.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/statistics.hpp"
+#include "host/files/json.hpp"
+#include "host/files/text_file.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::host {
 namespace {

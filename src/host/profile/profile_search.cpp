@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "host/profile/profile_file.hpp"
 #include "core/error.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::host {
 namespace {

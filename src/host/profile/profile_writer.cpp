@@ -6,11 +6,11 @@
 #include <cmath>
 #include <string_view>
 
-#include "host/files/json.hpp"
-#include "host/profile/profile_file.hpp"
-#include "host/files/text_file.hpp"
-#include "core/nccl/choice.hpp"
 #include "core/error.hpp"
+#include "core/nccl/choice.hpp"
+#include "host/files/json.hpp"
+#include "host/files/text_file.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::host {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "host/files/text_file.hpp"
 #include "core/error.hpp"
+#include "host/files/text_file.hpp"
 
 namespace lanewise::host {
 namespace {

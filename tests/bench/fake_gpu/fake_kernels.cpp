@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "gpu/check_kernels.hpp"
 #include "commands/commands.hpp"
 #include "fake_stream.hpp"
+#include "gpu/check_kernels.hpp"
 
 namespace lanewise::bench {
 namespace {

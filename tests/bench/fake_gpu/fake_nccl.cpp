@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 
 // libnccl.so.2 without a GPU: sums over shared memory, asks the tuner plugin as NCCL 2.30 does, and
-// charges each choice a time of its own. Its prices are wrong, as NCCL's are: there is a gain.
+// charges each choice a time of its own. Its costs are wrong, as NCCL's are: there is a gain.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <nccl.h>
@@ -35,7 +35,7 @@ struct Board {
   std::array<std::array<char, slot_bytes>, slots> data;
 };
 
-using PriceTable = std::array<std::array<float, protocols>, algorithms>;
+using CostArray = std::array<std::array<float, protocols>, algorithms>;
 
 // Tuner v5 (NCCL_ABI.md 1.2), which every Lanewise exports.
 struct Tuner {
@@ -54,8 +54,8 @@ const Tuner* find_tuner() {
   return library == nullptr ? nullptr : static_cast<Tuner*>(dlsym(library, "ncclTunerPlugin_v5"));
 }
 
-PriceTable priced(std::size_t bytes) {
-  PriceTable table;
+CostArray priced(std::size_t bytes) {
+  CostArray table;
   for (auto& row : table) row.fill(-1);
   const auto kib = static_cast<float>(bytes) / 1024;
   table[tree][ll] = 60 + kib / 8;
@@ -160,16 +160,16 @@ struct ncclComm {
   }
 
   double ask(std::size_t bytes) {
-    PriceTable table = priced(bytes);
+    CostArray table = priced(bytes);
     int channels = 0;
-    float* prices = table[0].data();
+    float* costs = table[0].data();
     if (tuner != nullptr) {
-      tuner->get(context, 4, bytes, 1, reinterpret_cast<float**>(prices), algorithms, protocols, 1,
+      tuner->get(context, 4, bytes, 1, reinterpret_cast<float**>(costs), algorithms, protocols, 1,
                  &channels);
     }
     int best = -1;
     for (int i = 0; i < algorithms * protocols; ++i) {
-      if (prices[i] >= 0 && (best < 0 || prices[i] < prices[best])) best = i;
+      if (costs[i] >= 0 && (best < 0 || costs[i] < costs[best])) best = i;
     }
     return real_us(best / protocols, best % protocols, channels, bytes) * (is_slow ? 1.2 : 1);
   }

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "fake_stream.hpp"
 #include "direct/one_shot.hpp"
+#include "fake_stream.hpp"
 
 namespace lanewise::bench {
 namespace {

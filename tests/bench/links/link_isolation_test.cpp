@@ -6,9 +6,9 @@
 
 #include <csignal>
 
+#include "core/error.hpp"
 #include "fake_link_tester.hpp"
 #include "links/isolated_tester.hpp"
-#include "core/error.hpp"
 #include "links/survey.hpp"
 
 namespace lanewise::bench {

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fake_link_tester.hpp"
 #include "core/error.hpp"
+#include "fake_link_tester.hpp"
 
 namespace lanewise::bench {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "links/arrival.hpp"
-#include "fake_link_tester.hpp"
 #include "core/error.hpp"
+#include "fake_link_tester.hpp"
+#include "links/arrival.hpp"
 #include "links/survey.hpp"
 
 namespace lanewise::bench {

@@ -21,11 +21,11 @@ const std::vector<Choice> entries = {{Algorithm::tree, Protocol::ll, 0},
                                      {Algorithm::ring, Protocol::simple, 0}};
 
 TEST(Candidates, TakesWhatNcclPricesAndLl128OnlyWhenAllowed) {
-  std::array<float, 21> prices;
-  prices.fill(-1.0F);
-  prices[0] = 20;  // tree/ll
-  prices[4] = 10;  // ring/ll128
-  const CostTable table(prices.data(), 7, 3);
+  std::array<float, 21> costs;
+  costs.fill(-1.0F);
+  costs[0] = 20;  // tree/ll
+  costs[4] = 10;  // ring/ll128
+  const CostTable table(costs.data(), 7, 3);
 
   EXPECT_EQ(priced_entries(table, Ll128Use::never),
             (std::vector<Choice>{{Algorithm::tree, Protocol::ll, 0}}));

@@ -10,17 +10,17 @@
 namespace lanewise {
 namespace {
 
-// NCCL's prices of 14 KiB on 8 ranks over PCIe with 2 x 20 GB/s (NCCL_ABI.md section 4).
+// NCCL's costs of 14 KiB on 8 ranks over PCIe with 2 x 20 GB/s (NCCL_ABI.md section 4).
 struct PcieTable {
-  std::array<float, 21> prices;
+  std::array<float, 21> costs;
   PcieTable() {
-    prices.fill(-1.0F);
-    prices[0] = 22.5F;
-    prices[2] = 64.8F;
-    prices[3] = 21.9F;
-    prices[5] = 88.8F;
+    costs.fill(-1.0F);
+    costs[0] = 22.5F;
+    costs[2] = 64.8F;
+    costs[3] = 21.9F;
+    costs[5] = 88.8F;
   }
-  CostTable view() { return {prices.data(), 7, 3}; }
+  CostTable view() { return {costs.data(), 7, 3}; }
 };
 
 PolicyInputs eight_ranks() {
@@ -88,8 +88,8 @@ TEST(CompositePolicy, IsInertOverNvlink) {
 
   EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
 
-  table.prices[3] = 15.2F;
-  table.prices[5] = 56.1F;
+  table.costs[3] = 15.2F;
+  table.costs[5] = 56.1F;
   EXPECT_FALSE(make_policy(eight_ranks())->decide(all_reduce(14336), table.view()));
 }
 
@@ -101,19 +101,19 @@ TEST(CompositePolicy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
   ASSERT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
 
   PcieTable nvlink;
-  nvlink.prices[3] = 15.2F;
-  nvlink.prices[5] = 56.1F;
+  nvlink.costs[3] = 15.2F;
+  nvlink.costs[5] = 56.1F;
   EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), nvlink.view()));
 
   PcieTable ll128;
-  ll128.prices[4] = 20.0F;
+  ll128.costs[4] = 20.0F;
   EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), ll128.view()));
 }
 
 TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
   PcieTable table;
-  table.prices[3] = 15.2F;
-  table.prices[5] = 56.1F;
+  table.costs[3] = 15.2F;
+  table.costs[5] = 56.1F;
   PolicyInputs inputs = eight_ranks();
   inputs.profile = MeasuredGroup{
       RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::ll, 2}}}), {}, LinkKind::pcie};

@@ -17,9 +17,9 @@ using testing::policy_inputs;
 using testing::view;
 
 Explanation explain_size(std::size_t bytes, const PolicyInputs& inputs,
-                         const PriceInputs& machine = host_memory_machine()) {
-  PriceTable prices = price_table(bytes, machine);
-  return explain(inputs, all_reduce(bytes), view(prices), {8, 4, inputs.release, {}});
+                         const CostModelInputs& machine = host_memory_machine()) {
+  CostArray costs = cost_array(bytes, machine);
+  return explain(inputs, all_reduce(bytes), view(costs), {8, 4, inputs.release, {}});
 }
 
 TEST(Explanation, ShowsStocksWavesAndTheChoicesReason) {
@@ -35,7 +35,7 @@ TEST(Explanation, ShowsStocksWavesAndTheChoicesReason) {
 }
 
 TEST(Explanation, SaysThatThePricesOfAFailedSearchAreNotReal) {
-  PriceInputs machine = host_memory_machine();
+  CostModelInputs machine = host_memory_machine();
   machine.ring = machine.tree = {1, 0.1};
 
   EXPECT_NE(explain_size(57344, policy_inputs(), machine).reason.find("not real"),
@@ -54,7 +54,7 @@ TEST(Explanation, GivesAMeasuredRulesEvidence) {
 }
 
 TEST(Explanation, SaysWhyNothingIsChosen) {
-  PriceInputs machine = host_memory_machine();
+  CostModelInputs machine = host_memory_machine();
   machine.link = LinkKind::nvlink;
   const auto explanation = explain_size(14336, policy_inputs(), machine);
 
@@ -64,7 +64,7 @@ TEST(Explanation, SaysWhyNothingIsChosen) {
 }
 
 TEST(Explanation, HasNoWavesWhereTheModelDoesNotKnowTheProtocol) {
-  PriceInputs machine = host_memory_machine();
+  CostModelInputs machine = host_memory_machine();
   machine.ll128 = Ll128Pricing::priced;
   machine.link = LinkKind::nvlink;
   machine.ring = machine.tree = {8, 40};
@@ -78,7 +78,7 @@ TEST(Explanation, HasNoWavesWhereTheModelDoesNotKnowTheProtocol) {
 
 TEST(Explanation, ShowsStockEvenWhereNcclShowsNoPrices) {
   PolicyInputs inputs = policy_inputs(8, {2, 21, 5});
-  inputs.prices = PriceAccess::without_table;
+  inputs.costs = CostTableAccess::without_table;
   const auto explanation = explain_size(14336, inputs);
 
   EXPECT_TRUE(explanation.stock);

@@ -2,9 +2,9 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// Short ways to a communicator's inputs, its prices and a query.
+// Short ways to a communicator's inputs, its costs and a query.
 #include "core/decision/policy_inputs.hpp"
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 namespace lanewise::testing {
 
@@ -20,8 +20,8 @@ inline Query all_reduce(std::size_t bytes, int ranks = 8) {
 }
 
 // What NCCL finds on two H200s without peer access: it gives stock's picks of the measured data.
-inline PriceInputs host_memory_machine(int ranks = 8) {
-  PriceInputs inputs;
+inline CostModelInputs host_memory_machine(int ranks = 8) {
+  CostModelInputs inputs;
   inputs.ranks = ranks;
   inputs.compute_capability = 90;
   inputs.release = {2, 30, 7};
@@ -30,6 +30,6 @@ inline PriceInputs host_memory_machine(int ranks = 8) {
   return inputs;
 }
 
-inline CostTable view(PriceTable& prices) { return {prices.data(), 7, 3}; }
+inline CostTable view(CostArray& costs) { return {costs.data(), 7, 3}; }
 
 }  // namespace lanewise::testing

@@ -18,7 +18,7 @@ using testing::view;
 
 PolicyInputs inputs_of_v2() {
   PolicyInputs inputs = policy_inputs(8, {2, 21, 5});
-  inputs.prices = PriceAccess::without_table;
+  inputs.costs = CostTableAccess::without_table;
   inputs.nvlink = NvlinkKnowledge::impossible;
   return inputs;
 }
@@ -58,7 +58,7 @@ TEST(InertReason, IsThereWithoutPricesWhereTheUserFiltersOrNvlinkIsPossible) {
 
   PolicyInputs filtered = inputs_of_v2();
   filtered.user_filter = UserFilter::set;
-  EXPECT_EQ(inert_reason(filtered), text_of(ModelReason::no_prices));
+  EXPECT_EQ(inert_reason(filtered), text_of(ModelReason::no_costs));
 
   PolicyInputs unknown = inputs_of_v2();
   unknown.nvlink = NvlinkKnowledge::unknown;
@@ -67,25 +67,25 @@ TEST(InertReason, IsThereWithoutPricesWhereTheUserFiltersOrNvlinkIsPossible) {
 
 TEST(MeasuredRule, OfLl128NeedsASoakAndItsPrice) {
   const Choice ll128{Algorithm::ring, Protocol::ll128, 2};
-  PriceTable prices = price_table(14336, host_memory_machine());
-  prices[4] = 30.0F;
+  CostArray costs = cost_array(14336, host_memory_machine());
+  costs[4] = 30.0F;
   const auto decide = [](const PolicyInputs& inputs, const CostTable& table) {
     const auto decision = make_policy(inputs)->decide(all_reduce(14336), table);
     return decision && decision->choice.protocol == Protocol::ll128;
   };
   const auto soaked = with_rule(policy_inputs(), ll128, Ll128Evidence::soaked);
 
-  EXPECT_TRUE(decide(soaked, view(prices)));
-  EXPECT_FALSE(decide(with_rule(policy_inputs(), ll128, Ll128Evidence::none), view(prices)));
+  EXPECT_TRUE(decide(soaked, view(costs)));
+  EXPECT_FALSE(decide(with_rule(policy_inputs(), ll128, Ll128Evidence::none), view(costs)));
   EXPECT_FALSE(decide(with_rule(inputs_of_v2(), ll128, Ll128Evidence::soaked), {}));
 }
 
 TEST(MeasuredRule, IsForItsOwnRanksOnOneNode) {
-  PriceTable prices = price_table(14336, host_memory_machine());
+  CostArray costs = cost_array(14336, host_memory_machine());
   const auto decide = [&](int ranks, Query query) {
     const Choice choice{Algorithm::ring, Protocol::ll, 2};
     const auto inputs = with_rule(policy_inputs(ranks), choice, Ll128Evidence::none);
-    return make_policy(inputs)->decide(query, view(prices)).has_value();
+    return make_policy(inputs)->decide(query, view(costs)).has_value();
   };
   Query two_nodes = all_reduce(14336);
   two_nodes.nodes = 2;

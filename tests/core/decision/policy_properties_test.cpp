@@ -17,14 +17,14 @@ using testing::view;
 
 constexpr int rounds = 3000;
 
-// Tables as NCCL never makes them: holes, fp8's -1024, zero, not a number, absurd and tiny prices.
+// Tables as NCCL never makes them: holes, fp8's -1024, zero, not a number, absurd and tiny costs.
 class RandomTables {
  public:
-  PriceTable next() {
-    PriceTable prices;
+  CostArray next() {
+    CostArray costs;
     const bool is_sparse = pick(2) == 0;
-    for (std::size_t i = 0; i < prices.size(); ++i) prices[i] = entry(is_sparse && i >= 6);
-    return prices;
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = entry(is_sparse && i >= 6);
+    return costs;
   }
   std::size_t next_bytes() { return std::size_t{1} << pick(26) | std::size_t(pick(1 << 20)); }
   int pick(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random_); }
@@ -68,12 +68,12 @@ TEST(PolicyProperties, ChoosesOnlyWhatNcclPricedWithChannelsItHas) {
   int answers = 0;
   for (int i = 0; i < rounds; ++i) {
     const PolicyInputs inputs = random_inputs(random);
-    PriceTable prices = random.next();
+    CostArray costs = random.next();
     const auto decision =
-        make_policy(inputs)->decide(all_reduce(random.next_bytes(), inputs.ranks), view(prices));
+        make_policy(inputs)->decide(all_reduce(random.next_bytes(), inputs.ranks), view(costs));
     if (!decision) continue;
     ++answers;
-    EXPECT_TRUE(view(prices).price(decision->choice.algorithm, decision->choice.protocol));
+    EXPECT_TRUE(view(costs).cost(decision->choice.algorithm, decision->choice.protocol));
     EXPECT_GE(decision->choice.channels, 0);
     EXPECT_LE(decision->choice.channels, inputs.release.max_channels());
     if (decision->choice.protocol == Protocol::ll128) {
@@ -87,10 +87,10 @@ TEST(PolicyProperties, DecidingWritesNothing) {
   RandomTables random;
   const auto policy = make_policy(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
-    PriceTable prices = random.next();
-    const PriceTable before = prices;
-    static_cast<void>(policy->decide(all_reduce(random.next_bytes()), view(prices)));
-    EXPECT_EQ(std::memcmp(prices.data(), before.data(), sizeof prices), 0);
+    CostArray costs = random.next();
+    const CostArray before = costs;
+    static_cast<void>(policy->decide(all_reduce(random.next_bytes()), view(costs)));
+    EXPECT_EQ(std::memcmp(costs.data(), before.data(), sizeof costs), 0);
   }
 }
 
@@ -99,11 +99,11 @@ TEST(PolicyProperties, EveryRankGetsTheSameAnswer) {
   CompositePolicy one(policy_inputs());
   CompositePolicy other(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
-    PriceTable prices = random.next();
+    CostArray costs = random.next();
     const Query query = all_reduce(random.next_bytes());
     // The other rank has been asked other things in between.
-    static_cast<void>(other.decide(all_reduce(random.next_bytes()), view(prices)));
-    EXPECT_EQ(one.decide(query, view(prices)), other.decide(query, view(prices)));
+    static_cast<void>(other.decide(all_reduce(random.next_bytes()), view(costs)));
+    EXPECT_EQ(one.decide(query, view(costs)), other.decide(query, view(costs)));
   }
 }
 
@@ -113,13 +113,13 @@ TEST(PolicyProperties, PricesMatterOnlyThroughStocksPickAndTheLink) {
   int compared = 0;
   for (int i = 0; i < rounds; ++i) {
     const std::size_t bytes = random.next_bytes() % (2 << 20) + 1;
-    PriceInputs machine = testing::host_memory_machine();
+    CostModelInputs machine = testing::host_memory_machine();
     machine.ring.channel_bandwidth = 0.05 + random.pick(30);
-    PriceTable exact = price_table(bytes, machine);
-    PriceTable perturbed = exact;
-    for (auto& price : perturbed) price *= 0.8F + 0.4F * float(random.pick(1000)) / 1000;
-    const auto link = [&](PriceTable& prices) {
-      return link_evidence(view(prices), bytes, 8, 1).kind;
+    CostArray exact = cost_array(bytes, machine);
+    CostArray perturbed = exact;
+    for (auto& cost : perturbed) cost *= 0.8F + 0.4F * float(random.pick(1000)) / 1000;
+    const auto link = [&](CostArray& costs) {
+      return link_evidence(view(costs), bytes, 8, 1).kind;
     };
     if (view(exact).stock_pick() != view(perturbed).stock_pick() || link(exact) != link(perturbed))
       continue;
@@ -134,7 +134,7 @@ TEST(PolicyProperties, IsSilentForOneRankSeveralNodesAndOtherCollectives) {
   RandomTables random;
   const auto policy = make_policy(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
-    PriceTable prices = random.next();
+    CostArray costs = random.next();
     Query query = all_reduce(random.next_bytes());
     switch (i % 3) {
       case 0:
@@ -146,7 +146,7 @@ TEST(PolicyProperties, IsSilentForOneRankSeveralNodesAndOtherCollectives) {
       default:
         query.ranks = 1;
     }
-    EXPECT_FALSE(policy->decide(query, view(prices)));
+    EXPECT_FALSE(policy->decide(query, view(costs)));
   }
 }
 

@@ -31,8 +31,8 @@ struct Measurements {
 };
 
 inline std::optional<Choice> choose(Policy& policy, int ranks, std::size_t bytes) {
-  PriceTable prices = price_table(bytes, host_memory_machine(ranks));
-  const auto decision = policy.decide(all_reduce(bytes, ranks), view(prices));
+  CostArray costs = cost_array(bytes, host_memory_machine(ranks));
+  const auto decision = policy.decide(all_reduce(bytes, ranks), view(costs));
   if (!decision) return std::nullopt;
   return decision->choice;
 }

@@ -83,8 +83,8 @@ TEST_F(MeasuredReplay, PricesOfTheMachineGiveStocksPick) {
   for (const auto& [name, measurements] : all_) {
     const int ranks = measurements.inputs.ranks;
     for (const auto& [bytes, us] : measurements.stock_us) {
-      PriceTable prices = price_table(bytes, host_memory_machine(ranks));
-      const auto picked = measurements.us.at({bytes, to_string(view(prices).stock_pick().value())});
+      CostArray costs = cost_array(bytes, host_memory_machine(ranks));
+      const auto picked = measurements.us.at({bytes, to_string(view(costs).stock_pick().value())});
       EXPECT_NEAR(picked / us, 1, 0.12) << name << ": " << bytes;
     }
   }

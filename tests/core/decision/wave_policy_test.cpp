@@ -18,17 +18,15 @@ using testing::host_memory_machine;
 using testing::policy_inputs;
 using testing::view;
 
-ModelVerdict verdict_of(const PolicyInputs& inputs, PriceTable prices, std::size_t bytes = 14336) {
-  return WavePolicy(inputs).verdict(all_reduce(bytes, inputs.ranks), view(prices));
+ModelVerdict verdict_of(const PolicyInputs& inputs, CostArray costs, std::size_t bytes = 14336) {
+  return WavePolicy(inputs).verdict(all_reduce(bytes, inputs.ranks), view(costs));
 }
 
-PriceTable host_memory_prices(std::size_t bytes) {
-  return price_table(bytes, host_memory_machine());
-}
+CostArray host_memory_costs(std::size_t bytes) { return cost_array(bytes, host_memory_machine()); }
 
 TEST(WavePolicy, RemovesTheSecondWaveOfModelShapedSizes) {
   for (const std::size_t bytes : {14336U, 28672U, 57344U, 114688U}) {
-    const auto verdict = verdict_of(policy_inputs(), host_memory_prices(bytes), bytes);
+    const auto verdict = verdict_of(policy_inputs(), host_memory_costs(bytes), bytes);
 
     EXPECT_EQ(verdict.reason, ModelReason::faster) << bytes;
     ASSERT_TRUE(verdict.choice) << bytes;
@@ -38,7 +36,7 @@ TEST(WavePolicy, RemovesTheSecondWaveOfModelShapedSizes) {
 
 TEST(WavePolicy, LeavesAOneWavePowerOfTwoAlone) {
   const auto verdict =
-      verdict_of(policy_inputs(2), price_table(65536, host_memory_machine(2)), 65536);
+      verdict_of(policy_inputs(2), cost_array(65536, host_memory_machine(2)), 65536);
 
   EXPECT_FALSE(verdict.choice);
   EXPECT_EQ(verdict.reason, ModelReason::stock_is_best);
@@ -63,8 +61,8 @@ TEST(WavePolicy, BelievesTheEnvironmentAboutChannels) {
 
 TEST(WavePolicy, IsNeverWorseThanStockForAnyPlausibleChannelCount) {
   for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes += 1024) {
-    PriceTable prices = host_memory_prices(bytes);
-    const auto verdict = verdict_of(policy_inputs(), prices, bytes);
+    CostArray costs = host_memory_costs(bytes);
+    const auto verdict = verdict_of(policy_inputs(), costs, bytes);
     if (!verdict.choice) continue;
     const Choice stock{verdict.stock->algorithm, verdict.stock->protocol, 0};
     for (const int channels : {2, 4}) {
@@ -84,7 +82,7 @@ TEST(WavePolicy, AvoidsTreeOnACollapsingSwitch) {
     inputs.switches = switches;
     int trees = 0;
     for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes *= 2) {
-      const auto verdict = verdict_of(inputs, host_memory_prices(bytes), bytes);
+      const auto verdict = verdict_of(inputs, host_memory_costs(bytes), bytes);
       trees += verdict.choice && verdict.choice->algorithm == Algorithm::tree ? 1 : 0;
     }
     return trees;
@@ -97,66 +95,66 @@ TEST(WavePolicy, AvoidsTreeOnACollapsingSwitch) {
 TEST(WavePolicy, SaysWhyItIsSilent) {
   PolicyInputs inputs = policy_inputs();
   inputs.models = GpuModels::differ;
-  EXPECT_EQ(verdict_of(inputs, host_memory_prices(14336)).reason, ModelReason::mixed_gpus);
+  EXPECT_EQ(verdict_of(inputs, host_memory_costs(14336)).reason, ModelReason::mixed_gpus);
 
   inputs = policy_inputs();
   inputs.nvlink = NvlinkKnowledge::present;
-  EXPECT_EQ(verdict_of(inputs, host_memory_prices(14336)).reason, ModelReason::nvlink);
+  EXPECT_EQ(verdict_of(inputs, host_memory_costs(14336)).reason, ModelReason::nvlink);
 
-  PriceTable one_protocol = host_memory_prices(14336);
+  CostArray one_protocol = host_memory_costs(14336);
   one_protocol[2] = one_protocol[5] = -1.0F;
   EXPECT_EQ(verdict_of(policy_inputs(), one_protocol).reason, ModelReason::unknown_link);
 
-  EXPECT_EQ(verdict_of(policy_inputs(), host_memory_prices(8 << 20), 8 << 20).reason,
+  EXPECT_EQ(verdict_of(policy_inputs(), host_memory_costs(8 << 20), 8 << 20).reason,
             ModelReason::outside_sizes);
 
-  PriceTable nvls = host_memory_prices(14336);
+  CostArray nvls = host_memory_costs(14336);
   nvls[4 * 3 + 2] = 3.0F;
   EXPECT_EQ(verdict_of(policy_inputs(), nvls).reason, ModelReason::not_modelled);
 }
 
 TEST(WavePolicy, TakesPricedLl128ForNvlinkUnlessTheUserAskedForIt) {
-  PriceInputs machine = host_memory_machine();
+  CostModelInputs machine = host_memory_machine();
   machine.ll128 = Ll128Pricing::priced;
-  const PriceTable prices = price_table(14336, machine);
+  const CostArray costs = cost_array(14336, machine);
   PolicyInputs inputs = policy_inputs();
-  EXPECT_EQ(verdict_of(inputs, prices).reason, ModelReason::nvlink);
+  EXPECT_EQ(verdict_of(inputs, costs).reason, ModelReason::nvlink);
 
   inputs.user_filter = UserFilter::set;
-  EXPECT_EQ(verdict_of(inputs, prices).reason, ModelReason::faster);
+  EXPECT_EQ(verdict_of(inputs, costs).reason, ModelReason::faster);
 }
 
 TEST(WavePolicy, StaysSilentForGroupsOfOperations) {
-  PriceTable prices = host_memory_prices(14336);
+  CostArray costs = host_memory_costs(14336);
   Query query = all_reduce(14336);
   query.pipe_ops = 2;
 
-  EXPECT_EQ(WavePolicy(policy_inputs()).verdict(query, view(prices)).reason, ModelReason::grouped);
+  EXPECT_EQ(WavePolicy(policy_inputs()).verdict(query, view(costs)).reason, ModelReason::grouped);
 }
 
-PolicyInputs without_prices() {
+PolicyInputs without_costs() {
   PolicyInputs inputs = policy_inputs(8, {2, 21, 5});
-  inputs.prices = PriceAccess::without_table;
+  inputs.costs = CostTableAccess::without_table;
   inputs.nvlink = NvlinkKnowledge::impossible;
   return inputs;
 }
 
 TEST(WavePolicy, AnswersWithoutPricesOnlyWhereNvlinkIsImpossible) {
-  PolicyInputs inputs = without_prices();
+  PolicyInputs inputs = without_costs();
   const Query query = all_reduce(14336);
   EXPECT_TRUE(WavePolicy(inputs).verdict(query, {}).choice);
 
   inputs.nvlink = NvlinkKnowledge::unknown;
   EXPECT_EQ(WavePolicy(inputs).verdict(query, {}).reason, ModelReason::unknown_link);
 
-  inputs = without_prices();
+  inputs = without_costs();
   inputs.user_filter = UserFilter::set;
-  EXPECT_EQ(WavePolicy(inputs).verdict(query, {}).reason, ModelReason::no_prices);
+  EXPECT_EQ(WavePolicy(inputs).verdict(query, {}).reason, ModelReason::no_costs);
 }
 
 TEST(WavePolicy, TakesLlForSmallSizesWithoutPrices) {
   for (const int ranks : {2, 4, 8}) {
-    PolicyInputs inputs = without_prices();
+    PolicyInputs inputs = without_costs();
     inputs.ranks = ranks;
     for (std::size_t bytes = 8 << 10; bytes <= 256 << 10; bytes += 1024) {
       const auto verdict = WavePolicy(inputs).verdict(all_reduce(bytes, ranks), {});
@@ -170,7 +168,7 @@ TEST(WavePolicy, TakesLlForSmallSizesWithoutPrices) {
 TEST(WavePolicy, KeepsRingForSmallSizesOfFourRanksWithAGpuEach) {
   for (const std::size_t bytes : {2048U, 8192U}) {
     const auto verdict =
-        verdict_of(policy_inputs(4), price_table(bytes, host_memory_machine(4)), bytes);
+        verdict_of(policy_inputs(4), cost_array(bytes, host_memory_machine(4)), bytes);
     const auto used = verdict.choice ? verdict.choice : verdict.stock;
 
     ASSERT_TRUE(used) << bytes;
@@ -186,7 +184,7 @@ TEST(WavePolicy, NeverTakesTreeForLargeSizesWithAGpuForEachRank) {
         PolicyInputs inputs = policy_inputs(ranks);
         inputs.channels = channels;
         const auto verdict =
-            verdict_of(inputs, price_table(bytes, host_memory_machine(ranks)), bytes);
+            verdict_of(inputs, cost_array(bytes, host_memory_machine(ranks)), bytes);
         if (verdict.choice) {
           EXPECT_NE(verdict.choice->algorithm, Algorithm::tree) << ranks << ' ' << bytes;
         }
@@ -205,7 +203,7 @@ TEST_P(StockMachine, EverySmallSizeGetsLl) {
 
   for (const auto& row : testing::read_stock_table(path)) {
     if (row.bytes < 8 << 10 || row.bytes > largest_ll(inputs.ranks)) continue;
-    const auto verdict = verdict_of(inputs, row.prices, row.bytes);
+    const auto verdict = verdict_of(inputs, row.costs, row.bytes);
     const auto used = verdict.choice ? verdict.choice : verdict.stock;
     EXPECT_EQ(used->protocol, Protocol::ll) << row.bytes << ": " << text_of(verdict.reason);
   }

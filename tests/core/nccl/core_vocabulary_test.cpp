@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "core/nccl/cost_table.hpp"
 #include "core/error.hpp"
+#include "core/nccl/cost_table.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "core/profile/rules.hpp"
 
@@ -14,31 +14,31 @@ namespace lanewise {
 namespace {
 
 TEST(CostTable, NeverRevivesACellNcclIgnored) {
-  std::array<float, 21> prices;
-  prices.fill(-1024.0F);
-  CostTable table(prices.data(), 7, 3);
+  std::array<float, 21> costs;
+  costs.fill(-1024.0F);
+  CostTable table(costs.data(), 7, 3);
 
   EXPECT_FALSE(table.prefer(Algorithm::ring, Protocol::ll));
 
-  EXPECT_EQ(prices[3], -1024.0F);
+  EXPECT_EQ(costs[3], -1024.0F);
 }
 
 TEST(CostTable, StockPickIsTheCheapestAndTheFirstOnATie) {
-  std::array<float, 21> prices;
-  prices.fill(-1.0F);
-  prices[1 * 3 + 2] = 5.0F;
-  prices[1 * 3 + 0] = 5.0F;
-  prices[0] = 7.0F;
-  const CostTable table(prices.data(), 7, 3);
+  std::array<float, 21> costs;
+  costs.fill(-1.0F);
+  costs[1 * 3 + 2] = 5.0F;
+  costs[1 * 3 + 0] = 5.0F;
+  costs[0] = 7.0F;
+  const CostTable table(costs.data(), 7, 3);
 
   EXPECT_EQ(table.stock_pick(), (Choice{Algorithm::ring, Protocol::ll, 0}));
 }
 
 TEST(CostTable, TreatsARowTheReleaseLacksAsNotPriced) {
-  std::array<float, 18> prices{};
-  const CostTable table(prices.data(), 6, 3);
+  std::array<float, 18> costs{};
+  const CostTable table(costs.data(), 6, 3);
 
-  EXPECT_FALSE(table.price(Algorithm::pat, Protocol::simple));
+  EXPECT_FALSE(table.cost(Algorithm::pat, Protocol::simple));
 }
 
 TEST(Choice, NamesRoundTrip) {

@@ -7,19 +7,19 @@
 
 #include <array>
 
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 namespace lanewise {
 namespace {
 
-LinkEvidence evidence_of(PriceInputs inputs, std::size_t bytes) {
+LinkEvidence evidence_of(CostModelInputs inputs, std::size_t bytes) {
   inputs.release = {2, 30, 7};
-  PriceTable prices = price_table(bytes, inputs);
-  return link_evidence(CostTable(prices.data(), 7, 3), bytes, inputs.ranks, 1);
+  CostArray costs = cost_array(bytes, inputs);
+  return link_evidence(CostTable(costs.data(), 7, 3), bytes, inputs.ranks, 1);
 }
 
-PriceInputs machine(LinkKind link, int ranks, double bandwidth) {
-  PriceInputs inputs;
+CostModelInputs machine(LinkKind link, int ranks, double bandwidth) {
+  CostModelInputs inputs;
   inputs.ranks = ranks;
   inputs.compute_capability = 90;
   inputs.link = link;
@@ -59,10 +59,10 @@ TEST(LinkEvidence, KnowsTheAbsurdTableOfAFailedSearch) {
 }
 
 TEST(LinkEvidence, IsUnknownWhereTheUserTookAProtocolAway) {
-  PriceTable prices = price_table(14336, machine(LinkKind::pcie, 8, 48));
-  prices[5] = -1.0F;
+  CostArray costs = cost_array(14336, machine(LinkKind::pcie, 8, 48));
+  costs[5] = -1.0F;
 
-  EXPECT_EQ(link_evidence(CostTable(prices.data(), 7, 3), 14336, 8, 1).kind, LinkKind::unknown);
+  EXPECT_EQ(link_evidence(CostTable(costs.data(), 7, 3), 14336, 8, 1).kind, LinkKind::unknown);
   EXPECT_EQ(link_evidence(CostTable(), 14336, 8, 1).kind, LinkKind::unknown);
 }
 

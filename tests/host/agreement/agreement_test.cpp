@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
-#include "agreement_fixture.hpp"
 #include "agreement/agreement_shm.hpp"
+#include "agreement_fixture.hpp"
 
 namespace lanewise::host {
 namespace {

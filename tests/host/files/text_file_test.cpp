@@ -11,8 +11,8 @@
 #include <csignal>
 #include <fstream>
 
-#include "host/profile/profile_file.hpp"
 #include "core/error.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::host {
 namespace {

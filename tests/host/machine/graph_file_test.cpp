@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/ring_order.hpp"
+#include "host/machine/topology_source.hpp"
 #include "nccl_graph_reader.hpp"
 
 namespace lanewise {

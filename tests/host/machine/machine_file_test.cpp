@@ -10,9 +10,9 @@
 #include <iterator>
 #include <string>
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 
 namespace lanewise {
 namespace {

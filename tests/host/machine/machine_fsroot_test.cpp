@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "host/machine/topology_source.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 #include "lspci_tree.hpp"
 
 namespace lanewise {

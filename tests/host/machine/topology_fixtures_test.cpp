@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string>
 
-#include "host/machine/topology_source.hpp"
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/profile/profile_file.hpp"
 #include "core/error.hpp"
+#include "host/profile/profile_file.hpp"
 
 namespace lanewise::host {
 namespace {

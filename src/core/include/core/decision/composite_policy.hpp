@@ -4,7 +4,7 @@
 
 // The plugin's policy: a measured rule where there is one, no answer where nothing was measured to
 // beat stock, else the wave model's, if it has one.
-// It remembers nothing: the plugin does (plugin/answer_memory.hpp).
+// It remembers nothing: the plugin does (plugin/answer_cache.hpp).
 #include <optional>
 
 #include "core/decision/policy.hpp"

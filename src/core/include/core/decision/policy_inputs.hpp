@@ -9,24 +9,24 @@
 #include <optional>
 #include <string_view>
 
+#include "core/decision/policy.hpp"
 #include "core/machine/gpu_sharing.hpp"
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_limits.hpp"
 #include "core/nccl/nccl_release.hpp"
-#include "core/decision/policy.hpp"
 #include "core/profile/rules.hpp"
 
 namespace lanewise {
 
-// Whether NCCL shows its prices: tuner v3 and later do, v2 (NCCL 2.21) does not.
-enum class PriceAccess : std::uint8_t { with_table, without_table };
+// Whether NCCL shows its costs: tuner v3 and later do, v2 (NCCL 2.21) does not.
+enum class CostTableAccess : std::uint8_t { with_table, without_table };
 // `impossible` only where the GPUs of this machine have no NVLink at all (by model).
 enum class NvlinkKnowledge : std::uint8_t { unknown, impossible, present };
 // A switch whose bandwidth collapses when two of its GPUs write to two root ports: no Tree there.
 enum class SwitchKnowledge : std::uint8_t { unknown, sound, collapsing };
 enum class GpuModels : std::uint8_t { unknown, same, differ };
 enum class Ll128Evidence : std::uint8_t { none, soaked };
-// NCCL_ALGO or NCCL_PROTO in the environment. Prices show it from v3 on; v2 cannot see it.
+// NCCL_ALGO or NCCL_PROTO in the environment. Costs show it from v3 on; v2 cannot see it.
 enum class UserFilter : std::uint8_t { none, set };
 
 // The rules of the profile's group that matched this communicator, with how they were measured.
@@ -41,7 +41,7 @@ struct PolicyInputs {
   int nodes = 1;
   NcclRelease release;
   NcclLimits limits;
-  PriceAccess prices = PriceAccess::with_table;
+  CostTableAccess costs = CostTableAccess::with_table;
   UserFilter user_filter = UserFilter::none;
   NvlinkKnowledge nvlink = NvlinkKnowledge::unknown;
   SwitchKnowledge switches = SwitchKnowledge::unknown;

@@ -11,9 +11,9 @@
 #include <span>
 #include <string_view>
 
-#include "core/model/latency.hpp"
 #include "core/decision/policy.hpp"
 #include "core/decision/policy_inputs.hpp"
+#include "core/model/latency.hpp"
 
 namespace lanewise {
 
@@ -21,13 +21,13 @@ namespace lanewise {
 enum class ModelReason : std::uint8_t {
   faster,         // predicted at least 10 % over stock
   stock_is_best,  // nothing admissible is predicted to gain 10 %
-  nvlink,         // the prices or the inputs say NVLink
-  unknown_link,   // neither prices nor inputs exclude NVLink
+  nvlink,         // the costs or the inputs say NVLink
+  unknown_link,   // neither costs nor inputs exclude NVLink
   not_modelled,   // NCCL picks something that the model has no constants for
   outside_sizes,  // larger than what the constants were fitted to
   grouped,        // several operations share the channels
   mixed_gpus,     // GPU models differ
-  no_prices,      // no table, and the environment restricts NCCL's choice
+  no_costs,       // no table, and the environment restricts NCCL's choice
 };
 [[nodiscard]] std::string_view text_of(ModelReason reason) noexcept;
 

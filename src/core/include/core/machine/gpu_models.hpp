@@ -4,7 +4,7 @@
 
 // What a PCI device id of NVIDIA's tells about a GPU: its model, its compute capability, and
 // whether it can carry NVLink at all. Sources in the .cpp. A wrong "cannot" would let the wave
-// model answer over NVLink where NCCL shows no prices, so what is not certain is unknown.
+// model answer over NVLink where NCCL shows no costs, so what is not certain is unknown.
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -16,7 +16,7 @@ namespace lanewise {
 enum class GpuSelection : std::uint8_t { unknown, known };
 
 // Sets `nvlink`, `switches` and `models` of `inputs`, whose `ranks` are set already. NVLink is
-// never `present`: a user may have switched it off, and the prices show what NCCL uses.
+// never `present`: a user may have switched it off, and the costs show what NCCL uses.
 void add_machine_facts(PolicyInputs& inputs, const Topology& topology,
                        GpuSelection selection = GpuSelection::unknown);
 

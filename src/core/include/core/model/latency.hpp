@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 
-#include "core/nccl/choice.hpp"
 #include "core/machine/gpu_sharing.hpp"
 #include "core/model/waves.hpp"
+#include "core/nccl/choice.hpp"
 
 namespace lanewise {
 

@@ -6,8 +6,8 @@
 // block needs for a step. Pure arithmetic on NCCL's rules per release; nothing is measured here.
 #include <cstddef>
 
-#include "core/nccl/choice.hpp"
 #include "core/machine/gpu_sharing.hpp"
+#include "core/nccl/choice.hpp"
 #include "core/nccl/nccl_limits.hpp"
 #include "core/nccl/nccl_release.hpp"
 

@@ -12,7 +12,7 @@
 
 namespace lanewise {
 
-// The order is NCCL's index into its price table; pat exists from NCCL 2.23 on.
+// The order is NCCL's index into its cost table; pat exists from NCCL 2.23 on.
 enum class Algorithm : std::uint8_t {
   tree,
   ring,

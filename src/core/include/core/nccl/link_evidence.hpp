@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// What the prices of one call give away: the kind of link NCCL found, and whether the bandwidth it
+// What the costs of one call give away: the kind of link NCCL found, and whether the bandwidth it
 // found is absurd (its graph search fell back to 0.1 GB/s).
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace lanewise {
 
 enum class LinkKind : std::uint8_t { unknown, pcie, nvlink };
 
-// `bus_bandwidth`: GB/s NCCL reckons with for Ring/Simple; nullopt where the prices do not tell.
+// `bus_bandwidth`: GB/s NCCL reckons with for Ring/Simple; nullopt where the costs do not tell.
 struct LinkEvidence {
   LinkKind kind = LinkKind::unknown;
   std::optional<double> bus_bandwidth;

@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "host/counters/counter_key.hpp"
-#include "core/nccl/nccl_release.hpp"
 #include "core/machine/topology.hpp"
+#include "core/nccl/nccl_release.hpp"
+#include "host/counters/counter_key.hpp"
 
 namespace lanewise::host {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 // NCCL's own variables, read as NCCL reads them: what they limit, and whether they filter choices.
-#include "core/nccl/nccl_limits.hpp"
 #include "core/decision/policy_inputs.hpp"
+#include "core/nccl/nccl_limits.hpp"
 #include "core/profile/profile.hpp"
 
 namespace lanewise::host {

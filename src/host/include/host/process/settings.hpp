@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "host/process/log.hpp"
 #include "core/profile/profile.hpp"
+#include "host/process/log.hpp"
 
 namespace lanewise::host {
 

@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// One size's measurement: contenders are built and checked, then timed in rounds, each in random
+// One size's measurement: arms are built and checked, then timed in rounds, each in random
 // order with stock among them, and compared with stock inside their round.
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -30,26 +30,26 @@ struct TimingOptions {
 // --calls, --rounds, --most-rounds, --budget, --eager, --seed.
 void add_timing_options(CLI::App& command, TimingOptions& options);
 
-struct Contender {
-  Gang* gang = nullptr;
+struct ComparedArm {
+  RankGroup* rank_group = nullptr;
   Candidate candidate;
   Verification verification;
   bool is_out = false;         // wrong sums or not available: no longer timed
   std::vector<double> us;      // one a round
   std::vector<double> ratios;  // stock over this one, one a round
-  // Medians of the ratios in other communicators whose contests were absorbed.
+  // Medians of the ratios in other communicators whose comparisons were absorbed.
   std::vector<double> medians_elsewhere;
-  std::size_t rounds_here = 0;  // of `ratios`, those of this contest's own communicator
+  std::size_t rounds_here = 0;  // of `ratios`, those of this comparison's own communicator
 
-  // Nothing for a contender that was never timed.
+  // Nothing for a compared that was never timed.
   [[nodiscard]] std::optional<Estimate> time() const;
   [[nodiscard]] std::optional<Estimate> ratio() const;
   // better: above gain_limit for sure; worse: below never_worse_limit for sure.
   [[nodiscard]] Verdict verdict() const;
 };
 
-// One contender for each arm.
-[[nodiscard]] std::vector<Contender> contenders_at(std::size_t bytes, const Field& field);
+// One compared for each arm.
+[[nodiscard]] std::vector<ComparedArm> arms_at(std::size_t bytes, const ArmSet& arm_set);
 
 // `us` in the order asked for.
 struct RoundTimes {
@@ -57,12 +57,13 @@ struct RoundTimes {
   std::vector<double> us;
 };
 
-class Contest {
+class SizeComparison {
  public:
-  // The first contender is stock: it is timed even where its sums are wrong. Contests that live at
-  // the same time in one gang need different `first_id`s, further apart than they have contenders.
-  Contest(std::size_t bytes, TimingOptions options, std::vector<Contender> contenders,
-          int first_id = 0);
+  // The first compared is stock: it is timed even where its sums are wrong. Comparisons that live
+  // at the same time in one rank_group need different `first_id`s, further apart than they have
+  // arms.
+  SizeComparison(std::size_t bytes, TimingOptions options, std::vector<ComparedArm> arms,
+                 int first_id = 0);
 
   // As an engine's step: see Batch. Before prepare().
   void set_step(double gap_us, std::vector<std::size_t> trace);
@@ -71,16 +72,16 @@ class Contest {
   void prepare();
   // Times stock twice and each of those still in once.
   void run_round();
-  // Rounds until each contender is decided against `limit`, within the options' rounds and until
+  // Rounds until each compared is decided against `limit`, within the options' rounds and until
   // `deadline`; the fewest rounds are run in any case.
   void run(double limit, std::chrono::steady_clock::time_point deadline);
-  // One round of stock, twice, and these contenders, without keeping the times.
+  // One round of stock, twice, and these arms, without keeping the times.
   [[nodiscard]] RoundTimes time_round(std::span<const std::size_t> who);
-  // Checks a contender's sums again over `calls` calls with ever new data; wrong ones put it out.
+  // Checks a compared's sums again over `calls` calls with ever new data; wrong ones put it out.
   void soak(std::size_t index, int calls);
-  // Takes over the samples of the same contest held in other ranks.
-  void absorb(const Contest& other);
-  // Frees the ranks' graphs; samples stay. drop: of one contender, which is then out; restore: has
+  // Takes over the samples of the same comparison held in other ranks.
+  void absorb(const SizeComparison& other);
+  // Frees the ranks' graphs; samples stay. drop: of one compared, which is then out; restore: has
   // it back, built and checked anew, unless NCCL refused it or a sum was wrong.
   void finish();
   void drop(std::size_t index);
@@ -88,18 +89,18 @@ class Contest {
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] int rounds() const noexcept { return rounds_; }
-  [[nodiscard]] std::span<Contender> contenders() noexcept { return contenders_; }
-  [[nodiscard]] std::span<const Contender> contenders() const noexcept { return contenders_; }
+  [[nodiscard]] std::span<ComparedArm> arms() noexcept { return arms_; }
+  [[nodiscard]] std::span<const ComparedArm> arms() const noexcept { return arms_; }
   [[nodiscard]] bool has_wrong_sums() const;
 
  private:
-  void prepare_in(Gang& gang, std::span<Contender* const> some);
+  void prepare_in(RankGroup& rank_group, std::span<ComparedArm* const> some);
   [[nodiscard]] std::vector<double> time_in_order(std::span<const std::size_t> order);
   [[nodiscard]] bool is_decided(double limit) const;
 
   std::size_t bytes_;
   TimingOptions options_;
-  std::vector<Contender> contenders_;
+  std::vector<ComparedArm> arms_;
   std::mt19937_64 random_;
   double gap_us_ = 0;
   std::vector<std::size_t> trace_;

@@ -18,7 +18,7 @@ namespace lanewise::bench {
 // joined: the processes that mpirun or torchrun has started, this one among them.
 enum class RankKind : std::uint8_t { processes, threads, joined };
 
-struct GangPlan {
+struct RankGroupPlan {
   std::string label;  // for messages: "stock"
   int ranks = 0;
   RankKind kind = RankKind::processes;
@@ -27,21 +27,21 @@ struct GangPlan {
   std::string job;  // of joined ranks, see JoinedRanks
 };
 
-// A rank died, failed or hung: what() names the rank and what it was doing. The gang is gone.
+// A rank died, failed or hung: what() names the rank and what it was doing. The rank_group is gone.
 class RankFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // Not movable: the children hold its shared block.
-class Gang {
+class RankGroup {
  public:
   // Starts the ranks; they wait for the first request. Throws std::runtime_error.
-  explicit Gang(GangPlan plan);
-  Gang(const Gang&) = delete;
-  Gang& operator=(const Gang&) = delete;
+  explicit RankGroup(RankGroupPlan plan);
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
   // Asks the ranks to end; kills those that do not within 10 s.
-  ~Gang();
+  ~RankGroup();
 
   // Runs `operation` (see session.hpp) on all ranks; rank 0's answer. Throws RankFailure within
   // the plan's timeout, after killing every rank.
@@ -50,7 +50,7 @@ class Gang {
   // Ends the ranks at once: a clean end takes seconds, which not every caller needs.
   void kill() noexcept { kill_all(); }
 
-  [[nodiscard]] const GangPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const RankGroupPlan& plan() const noexcept { return plan_; }
 
  private:
   struct Child {
@@ -70,7 +70,7 @@ class Gang {
   [[nodiscard]] bool all_ended_within(std::chrono::milliseconds limit) noexcept;
   void kill_all() noexcept;
 
-  GangPlan plan_;
+  RankGroupPlan plan_;
   SharedBlock block_;
   std::vector<Child> children_;  // none where ranks are joined
   bool is_running_ = false;

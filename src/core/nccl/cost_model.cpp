@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -81,7 +81,7 @@ double total_bandwidth(const SearchedGraph& graph) noexcept {
   return graph.channels * graph.channel_bandwidth;
 }
 
-double ring_bandwidth(Protocol protocol, const PriceInputs& inputs) noexcept {
+double ring_bandwidth(Protocol protocol, const CostModelInputs& inputs) noexcept {
   const Caps& caps = caps_of(inputs.release);
   const std::size_t generation = generation_of(inputs.compute_capability);
   double bandwidth = total_bandwidth(inputs.ring);
@@ -91,7 +91,8 @@ double ring_bandwidth(Protocol protocol, const PriceInputs& inputs) noexcept {
   return bandwidth * inputs.ranks / (2.0 * (inputs.ranks - 1));
 }
 
-double tree_bandwidth(Protocol protocol, std::size_t bytes, const PriceInputs& inputs) noexcept {
+double tree_bandwidth(Protocol protocol, std::size_t bytes,
+                      const CostModelInputs& inputs) noexcept {
   const Caps& caps = caps_of(inputs.release);
   const std::size_t generation = generation_of(inputs.compute_capability);
   double bandwidth =
@@ -112,8 +113,8 @@ const Latency& latency_of(Algorithm algorithm, const NcclRelease& release) noexc
 
 }  // namespace
 
-std::optional<double> price_us(Algorithm algorithm, Protocol protocol, std::size_t bytes,
-                               const PriceInputs& inputs) noexcept {
+std::optional<double> cost_us(Algorithm algorithm, Protocol protocol, std::size_t bytes,
+                              const CostModelInputs& inputs) noexcept {
   const bool is_ring = algorithm == Algorithm::ring;
   if (!is_ring && algorithm != Algorithm::tree) return std::nullopt;
   if (protocol == Protocol::ll128 && inputs.ll128 == Ll128Pricing::forbidden) return std::nullopt;
@@ -128,14 +129,14 @@ std::optional<double> price_us(Algorithm algorithm, Protocol protocol, std::size
          static_cast<double>(bytes) / (1000 * bandwidth);
 }
 
-PriceTable price_table(std::size_t bytes, const PriceInputs& inputs) noexcept {
-  PriceTable table;
+CostArray cost_array(std::size_t bytes, const CostModelInputs& inputs) noexcept {
+  CostArray table;
   table.fill(-1.0F);
   for (std::size_t row = 0; row < algorithm_count; ++row)
     for (std::size_t column = 0; column < protocol_count; ++column) {
-      const auto price =
-          price_us(static_cast<Algorithm>(row), static_cast<Protocol>(column), bytes, inputs);
-      if (price) table[row * protocol_count + column] = static_cast<float>(*price);
+      const auto cost =
+          cost_us(static_cast<Algorithm>(row), static_cast<Protocol>(column), bytes, inputs);
+      if (cost) table[row * protocol_count + column] = static_cast<float>(*cost);
     }
   return table;
 }

@@ -18,9 +18,9 @@
 
 namespace lanewise::plugin {
 
-class Consent {
+class RankAgreement {
  public:
-  explicit Consent(const Opening& opening) noexcept : opening_(opening) {}
+  explicit RankAgreement(const Opening& opening) noexcept : opening_(opening) {}
 
   // Whether there are ranks on this node to agree with.
   [[nodiscard]] bool is_possible() const noexcept;
@@ -45,7 +45,7 @@ class Consent {
 };
 
 // Of what must be equal whatever it leads to: release, mode, profile, and the environment that
-// NCCL's prices depend on. Machines may differ in what no choice rests on: plan_of() tells.
+// NCCL's costs depend on. Machines may differ in what no choice rests on: plan_of() tells.
 [[nodiscard]] std::uint64_t digest_of(const Inputs& inputs, host::Mode mode);
 // Of all that a policy's answers depend on.
 [[nodiscard]] std::uint64_t plan_of(const PolicyInputs& inputs) noexcept;

@@ -2,16 +2,16 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The answers that a communicator gave, as they were written: the same call at the same prices gets
+// The answers that a communicator gave, as they were written: the same call at the same costs gets
 // the same again, for a few dozen instructions. A slot is lost to the next size that falls into it.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "host/counters/live_counters.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/nccl/cost_table.hpp"
+#include "host/counters/live_counters.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -25,23 +25,23 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-struct GivenAnswer {
+struct CachedAnswer {
   Call call;
-  std::array<std::uint64_t, 3> prices{};
+  std::array<std::uint64_t, 3> costs{};
   std::optional<Choice> choice;           // none: NCCL's stood
   host::CounterEntry* counter = nullptr;  // null: not counted
 };
 
-class AnswerMemory {
+class AnswerCache {
  public:
-  // Null where this call was not answered at these prices, or where it may depend on more of them.
-  [[nodiscard]] const GivenAnswer* find(const Call& call, const CostTable& table) const noexcept {
-    const GivenAnswer& answer = answers_[slot_of(call.bytes)];
+  // Null where this call was not answered at these costs, or where it may depend on more of them.
+  [[nodiscard]] const CachedAnswer* find(const Call& call, const CostTable& table) const noexcept {
+    const CachedAnswer& answer = answers_[slot_of(call.bytes)];
     const bool is_known =
-        answer.call == call && table.is_tree_and_ring_only() && table.has_bits(answer.prices);
+        answer.call == call && table.is_tree_and_ring_only() && table.has_bits(answer.costs);
     return is_known ? &answer : nullptr;
   }
-  void keep(const GivenAnswer& answer) noexcept { answers_[slot_of(answer.call.bytes)] = answer; }
+  void keep(const CachedAnswer& answer) noexcept { answers_[slot_of(answer.call.bytes)] = answer; }
 
  private:
   static constexpr unsigned slot_bits = 6;
@@ -51,9 +51,9 @@ class AnswerMemory {
   }
   static constexpr abi::Function no_function = -1;
 
-  std::array<GivenAnswer, std::size_t{1} << slot_bits> answers_ = make_empty();
-  static constexpr std::array<GivenAnswer, std::size_t{1} << slot_bits> make_empty() noexcept {
-    std::array<GivenAnswer, std::size_t{1} << slot_bits> answers{};
+  std::array<CachedAnswer, std::size_t{1} << slot_bits> answers_ = make_empty();
+  static constexpr std::array<CachedAnswer, std::size_t{1} << slot_bits> make_empty() noexcept {
+    std::array<CachedAnswer, std::size_t{1} << slot_bits> answers{};
     for (auto& answer : answers) answer.call.function = no_function;
     return answers;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include "gpu/devices.hpp"
+
 #include <cstdio>
 
 #include "commands.hpp"
-#include "gpu/devices.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -23,7 +24,7 @@ void show_environment() {
 }  // namespace
 
 void add_environment(CLI::App& app) {
-  app.add_subcommand("environment", "Show the driver and the GPUs that the bench would use")
+  app.add_subcommand("devices", "Show the driver and the GPUs that the bench would use")
       ->callback(show_environment);
 }
 

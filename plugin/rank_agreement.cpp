@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "consent.hpp"
+#include "rank_agreement.hpp"
 
 #include <exception>
 #include <utility>
 
+#include "core/agreement/digest.hpp"
+#include "core/error.hpp"
+#include "core/profile/environment_key.hpp"
+#include "core/version.hpp"
 #include "host/machine/gpu_of_rank.hpp"
 #include "host/profile/profile_file.hpp"
-#include "core/agreement/digest.hpp"
-#include "core/profile/environment_key.hpp"
-#include "core/error.hpp"
-#include "core/version.hpp"
 
 namespace lanewise::plugin {
 namespace {
@@ -43,11 +43,11 @@ void add(Digest& digest, const Rule& rule) noexcept {
 
 }  // namespace
 
-bool Consent::is_possible() const noexcept {
+bool RankAgreement::is_possible() const noexcept {
   return opening_.communicator && opening_.nodes == 1 && opening_.ranks >= 2;
 }
 
-void Consent::begin(std::chrono::milliseconds limit, std::uint64_t digest) {
+void RankAgreement::begin(std::chrono::milliseconds limit, std::uint64_t digest) {
   if (opening_.ranks > static_cast<std::size_t>(AgreementWord::max_ranks))
     throw Error(std::to_string(opening_.ranks) + " ranks are more than can agree");
   host::AgreementRequest request;
@@ -59,16 +59,17 @@ void Consent::begin(std::chrono::milliseconds limit, std::uint64_t digest) {
   agreement_ = std::make_unique<host::Agreement>(std::move(request));
 }
 
-std::optional<RankGpus> Consent::gather(std::chrono::milliseconds limit, std::uint64_t digest) {
+std::optional<RankGpus> RankAgreement::gather(std::chrono::milliseconds limit,
+                                              std::uint64_t digest) {
   begin(limit, digest);
   return agreement_->gather();
 }
 
-bool Consent::commit(std::uint64_t plan) noexcept {
+bool RankAgreement::commit(std::uint64_t plan) noexcept {
   return agreement_ != nullptr && agreement_->commit(plan) == AgreementVerdict::apply;
 }
 
-void Consent::withdraw() noexcept {
+void RankAgreement::withdraw() noexcept {
   if (!is_possible()) return;
   try {
     if (agreement_ == nullptr) begin(host::AgreementRequest{}.limit, 0);
@@ -78,7 +79,7 @@ void Consent::withdraw() noexcept {
   }
 }
 
-std::string Consent::reason() const {
+std::string RankAgreement::reason() const {
   if (agreement_ == nullptr) return {};
   const auto note = agreement_->note();
   const std::string reason(name_of(agreement_->verdict()));
@@ -97,7 +98,7 @@ std::uint64_t digest_of(const Inputs& inputs, host::Mode mode) {
 std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
   Digest digest;
   digest.add(static_cast<std::uint64_t>(inputs.ranks))
-      .add(static_cast<std::uint64_t>(inputs.prices))
+      .add(static_cast<std::uint64_t>(inputs.costs))
       .add(static_cast<std::uint64_t>(inputs.user_filter))
       .add(static_cast<std::uint64_t>(inputs.nvlink))
       .add(static_cast<std::uint64_t>(inputs.switches))

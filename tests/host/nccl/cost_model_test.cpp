@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "core/nccl/prices.hpp"
+#include "core/nccl/cost_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,12 +22,12 @@ class StockMachine : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(StockMachine, PricesAreNcclsWithinAThousandth) {
-  const PriceInputs inputs = testing::read_stock_inputs(table_);
+  const CostModelInputs inputs = testing::read_stock_inputs(table_);
 
   for (const auto& row : testing::read_stock_table(table_)) {
-    const PriceTable ours = price_table(row.bytes, inputs);
+    const CostArray ours = cost_array(row.bytes, inputs);
     for (std::size_t i = 0; i < ours.size(); ++i)
-      EXPECT_NEAR(ours[i], row.prices[i], 0.001 * std::abs(row.prices[i]) + 0.001)
+      EXPECT_NEAR(ours[i], row.costs[i], 0.001 * std::abs(row.costs[i]) + 0.001)
           << row.bytes << " bytes, entry " << i;
   }
 }
@@ -36,24 +36,24 @@ TEST_P(StockMachine, SearchIsEstimatedFromTheTopology) {
   const auto xml =
       table_.parent_path().parent_path() / "nccl_xml" / (std::string(GetParam()) + ".xml");
   if (!std::filesystem::exists(xml)) GTEST_SKIP() << "no " << xml;
-  const PriceInputs inputs = testing::read_stock_inputs(table_);
+  const CostModelInputs inputs = testing::read_stock_inputs(table_);
 
   const auto found = estimate_search(host::read_topology(xml), inputs.compute_capability);
 
   EXPECT_EQ(found, inputs.ring) << found.channels << " x " << found.channel_bandwidth;
 }
 
-INSTANTIATE_TEST_SUITE_P(Prices, StockMachine, ::testing::ValuesIn(testing::stock_machines));
+INSTANTIATE_TEST_SUITE_P(Costs, StockMachine, ::testing::ValuesIn(testing::stock_machines));
 
-TEST(Prices, Ll128IsPricedOnlyWhereItIsAllowed) {
-  PriceInputs inputs{8, 120, {2, 30, 7}, LinkKind::pcie, {2, 24}, {2, 24}};
-  EXPECT_FALSE(price_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
+TEST(CostModel, Ll128IsPricedOnlyWhereItIsAllowed) {
+  CostModelInputs inputs{8, 120, {2, 30, 7}, LinkKind::pcie, {2, 24}, {2, 24}};
+  EXPECT_FALSE(cost_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
 
   inputs.ll128 = Ll128Pricing::priced;
-  EXPECT_TRUE(price_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
+  EXPECT_TRUE(cost_us(Algorithm::ring, Protocol::ll128, 65536, inputs));
 }
 
-TEST(Prices, EstimateOfAnUnknownMachineIsAGen5Slot) {
+TEST(CostModel, EstimateOfAnUnknownMachineIsAGen5Slot) {
   EXPECT_EQ(estimate_search(Topology{}, 120), (SearchedGraph{2, 24.0}));
 }
 

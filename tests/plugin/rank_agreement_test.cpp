@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "consent.hpp"
+#include "rank_agreement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,12 +31,12 @@ std::uint64_t digest_after(const std::function<void(Inputs&)>& change,
   return digest_of(inputs, mode);
 }
 
-TEST(Consent, IsRefusedToMoreRanksThanTheWordCounts) {
+TEST(RankAgreement, IsRefusedToMoreRanksThanTheWordCounts) {
   using namespace std::chrono_literals;
-  Consent consent({.ranks = std::size_t{1} << 14, .nodes = 1, .communicator = 0x1d});
+  RankAgreement rank_agreement({.ranks = std::size_t{1} << 14, .nodes = 1, .communicator = 0x1d});
 
-  EXPECT_TRUE(consent.is_possible());
-  EXPECT_THROW((void)consent.gather(1ms, 7), Error);
+  EXPECT_TRUE(rank_agreement.is_possible());
+  EXPECT_THROW((void)rank_agreement.gather(1ms, 7), Error);
 }
 
 TEST(ConsentDigest, DiffersWithModeReleaseEnvironmentAndProfile) {
@@ -73,7 +73,7 @@ TEST(ConsentPlan, DiffersWithEveryInputOfAPolicy) {
   const std::array<std::function<void(PolicyInputs&)>, 17> changes = {
       [](PolicyInputs& inputs) { inputs.ranks = 4; },
       [](PolicyInputs& inputs) { inputs.release.minor = 29; },
-      [](PolicyInputs& inputs) { inputs.prices = PriceAccess::without_table; },
+      [](PolicyInputs& inputs) { inputs.costs = CostTableAccess::without_table; },
       [](PolicyInputs& inputs) { inputs.user_filter = UserFilter::set; },
       [](PolicyInputs& inputs) { inputs.nvlink = NvlinkKnowledge::impossible; },
       [](PolicyInputs& inputs) { inputs.switches = SwitchKnowledge::collapsing; },

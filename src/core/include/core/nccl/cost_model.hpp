@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/machine/topology.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_release.hpp"
-#include "core/machine/topology.hpp"
 
 namespace lanewise {
 
@@ -25,7 +25,7 @@ struct SearchedGraph {
 
 enum class Ll128Pricing : std::uint8_t { forbidden, priced };
 
-struct PriceInputs {
+struct CostModelInputs {
   int ranks = 0;                 // >= 2
   int compute_capability = 120;  // the lowest of the GPUs: 89, 90, 120
   NcclRelease release;
@@ -36,12 +36,13 @@ struct PriceInputs {
 };
 
 // NCCL's table row by row, with -1 where nothing is priced.
-using PriceTable = std::array<float, algorithm_count * protocol_count>;
+using CostArray = std::array<float, algorithm_count * protocol_count>;
 
-// Microseconds of an all-reduce with one operation in its group; nullopt where NCCL prices nothing.
-[[nodiscard]] std::optional<double> price_us(Algorithm algorithm, Protocol protocol,
-                                             std::size_t bytes, const PriceInputs& inputs) noexcept;
-[[nodiscard]] PriceTable price_table(std::size_t bytes, const PriceInputs& inputs) noexcept;
+// Microseconds of an all-reduce with one operation in its group; nullopt where NCCL costs nothing.
+[[nodiscard]] std::optional<double> cost_us(Algorithm algorithm, Protocol protocol,
+                                            std::size_t bytes,
+                                            const CostModelInputs& inputs) noexcept;
+[[nodiscard]] CostArray cost_array(std::size_t bytes, const CostModelInputs& inputs) noexcept;
 
 // An estimate of what the search finds for `ranks` GPUs of this machine, from the slowest link and
 // the link between sockets; Gen5 x16 and one socket where the topology does not know.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "gang.hpp"
+#include "rank_group.hpp"
 
 #include <signal.h>
 #include <spawn.h>
@@ -49,7 +49,7 @@ std::vector<char*> pointers_of(std::vector<std::string>& texts) {
 
 }  // namespace
 
-Gang::Gang(GangPlan plan)
+RankGroup::RankGroup(RankGroupPlan plan)
     : plan_(std::move(plan)),
       block_(plan_.kind == RankKind::joined ? SharedBlock::create_named(plan_.job, plan_.ranks)
                                             : SharedBlock::create(plan_.ranks)) {
@@ -67,7 +67,7 @@ Gang::Gang(GangPlan plan)
   }
 }
 
-void Gang::join() {
+void RankGroup::join() {
   const auto deadline = Clock::now() + plan_.timeout;
   Backoff backoff;
   while (block_.layout().joined.load() + 1 < static_cast<std::uint32_t>(plan_.ranks)) {
@@ -88,7 +88,7 @@ void Gang::join() {
   }).detach();
 }
 
-Gang::~Gang() {
+RankGroup::~RankGroup() {
   if (!is_running_) return;
   try {
     send("stop", {});
@@ -104,14 +104,14 @@ Gang::~Gang() {
 }
 
 // Joined ranks say by their last barrier that they are ending.
-void Gang::wait_for_the_end() noexcept {
+void RankGroup::wait_for_the_end() noexcept {
   const auto deadline = Clock::now() + patience_at_the_end;
   while (block_.layout().joined.load() > 0 && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
-void Gang::spawn(const Child& place) {
+void RankGroup::spawn(const Child& place) {
   std::vector<std::string> arguments = {"lanewise-bench",
                                         "rank",
                                         std::to_string(block_.descriptor()),
@@ -128,7 +128,7 @@ void Gang::spawn(const Child& place) {
   children_.push_back({pid, place.first_rank, place.rank_count});
 }
 
-void Gang::send(std::string_view operation, const nlohmann::json& request) {
+void RankGroup::send(std::string_view operation, const nlohmann::json& request) {
   const std::string text = nlohmann::json{{"operation", operation}, {"request", request}}.dump();
   if (text.size() > message_bytes) throw std::runtime_error("the request is too long");
   Message& message = block_.layout().request;
@@ -137,7 +137,7 @@ void Gang::send(std::string_view operation, const nlohmann::json& request) {
   message.number.fetch_add(1, std::memory_order_release);
 }
 
-nlohmann::json Gang::call(std::string_view operation, const nlohmann::json& request) {
+nlohmann::json RankGroup::call(std::string_view operation, const nlohmann::json& request) {
   if (!is_running_) throw RankFailure("the ranks of " + plan_.label + " are gone");
   Message& answer = block_.layout().answer;
   const std::uint32_t last = answer.number.load(std::memory_order_acquire);
@@ -156,7 +156,7 @@ nlohmann::json Gang::call(std::string_view operation, const nlohmann::json& requ
   return nlohmann::json::parse(answer.text.data(), answer.text.data() + answer.length);
 }
 
-void Gang::throw_if_dead() {
+void RankGroup::throw_if_dead() {
   const BlockLayout& layout = block_.layout();
   if (layout.any_failed.load(std::memory_order_acquire) != 0) {
     // The first to fail sets the flag and then writes its error: let it finish.
@@ -180,17 +180,17 @@ void Gang::throw_if_dead() {
   }
 }
 
-void Gang::fail(const std::string& cause) {
+void RankGroup::fail(const std::string& cause) {
   kill_all();
   throw RankFailure(plan_.label + ": " + cause);
 }
 
-std::string Gang::describe(int rank) const {
+std::string RankGroup::describe(int rank) const {
   const char* phase = block_.layout().slots[static_cast<std::size_t>(rank)].phase.data();
   return "rank " + std::to_string(rank) + " (" + (*phase != '\0' ? phase : "starting") + ")";
 }
 
-std::string Gang::describe_laggards() const {
+std::string RankGroup::describe_laggards() const {
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
   const auto& slots = block_.layout().slots;
   for (int rank = 0; rank < plan_.ranks; ++rank) {
@@ -206,7 +206,7 @@ std::string Gang::describe_laggards() const {
   return text + (behind.size() == 1 ? " is behind" : " are behind");
 }
 
-bool Gang::all_ended_within(std::chrono::milliseconds limit) noexcept {
+bool RankGroup::all_ended_within(std::chrono::milliseconds limit) noexcept {
   const auto deadline = Clock::now() + limit;
   while (true) {
     for (Child& child : children_) {
@@ -219,7 +219,7 @@ bool Gang::all_ended_within(std::chrono::milliseconds limit) noexcept {
   }
 }
 
-void Gang::kill_all() noexcept {
+void RankGroup::kill_all() noexcept {
   is_running_ = false;
   // Joined ranks are their launcher's to kill; those that wait see this and end.
   if (plan_.kind == RankKind::joined) block_.layout().any_failed.store(1);
