@@ -8,6 +8,7 @@
 
 #include "core/decision/model_builders.hpp"
 #include "support/stock_tables.hpp"
+#include "support/test_files.hpp"
 #include "tuner_host.hpp"
 
 namespace lanewise::testing {
@@ -24,11 +25,7 @@ TYPED_TEST_SUITE(TunerChoice, Versions);
 
 TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {
   const auto path = stock_table_path("turin2s_8gpu_direct");
-  const auto machine =
-      std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/nccl_xml/turin2s_8gpu_direct.xml";
-  for (const auto& needed : {path, machine}) {
-    if (!std::filesystem::exists(needed)) GTEST_SKIP() << "no " << needed;
-  }
+  const auto machine = test_file("data/machines/turin2s_8gpu_direct.xml");
   ::setenv("LANEWISE_MACHINE", machine.c_str(), 1);
   Communicator<TypeParam> communicator(this->plugin_, 8, 1);
   std::size_t sizes = 0;

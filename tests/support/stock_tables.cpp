@@ -7,11 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/nccl/choice.hpp"
+#include "support/test_files.hpp"
 
 namespace lanewise::testing {
 
 std::filesystem::path stock_table_path(const std::string& machine) {
-  return std::filesystem::path(LANEWISE_SHARED_DIR) / "fixtures/stock_tables" / (machine + ".json");
+  return test_file("data/stock_tables/" + machine + ".json");
 }
 
 std::vector<StockCosts> read_stock_table(const std::filesystem::path& path) {

@@ -11,13 +11,13 @@
 #include "search/candidates.hpp"
 #include "search/halving.hpp"
 #include "simulated_machine.hpp"
+#include "support/test_files.hpp"
 
 // Tunes against every recorded time of eight ranks over host memory, NCCL 2.30.7, as if they were
 // read again with 3 % of noise.
 namespace lanewise {
 namespace {
 
-constexpr const char* data_file = LANEWISE_SHARED_DIR "/data/allreduce_h200x2.csv";
 constexpr const char* environment = "NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_P2P_DISABLE=1";
 constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 
@@ -28,7 +28,7 @@ struct Recorded {
 
 std::map<std::size_t, Recorded> read_recorded() {
   std::map<std::size_t, Recorded> sizes;
-  std::ifstream file(data_file);
+  std::ifstream file(testing::test_file("data/allreduce_h200x2.csv"));
   std::string line;
   while (std::getline(file, line)) {
     std::vector<std::string> fields;
@@ -48,11 +48,11 @@ std::map<std::size_t, Recorded> read_recorded() {
   return sizes;
 }
 
-class RecordedTuning : public testing::Test {
+class RecordedTuning : public ::testing::Test {
  protected:
   void SetUp() override {
     sizes_ = read_recorded();
-    if (sizes_.empty()) GTEST_SKIP() << "missing " << data_file;
+    ASSERT_FALSE(sizes_.empty());
   }
 
   [[nodiscard]] std::vector<CandidateSet> candidates() const {

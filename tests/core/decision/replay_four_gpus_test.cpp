@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "replay.hpp"
+#include "support/test_files.hpp"
 
 namespace lanewise {
 namespace {
@@ -18,8 +19,8 @@ constexpr double least_mean_gain_of_four = 1.15;
 constexpr double least_mean_gain_of_eight = 1.3;
 
 const std::map<std::string, Measurements>& all_measurements() {
-  static const auto all = testing::read_measurements(std::filesystem::path(LANEWISE_TEST_DIR) /
-                                                     "../bench/measurements/allreduce_h200x4.csv");
+  static const auto all =
+      testing::read_measurements(testing::test_file("../bench/measurements/allreduce_h200x4.csv"));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "measured_excerpt.hpp"
+#include "support/test_files.hpp"
 
 namespace lanewise {
 namespace {
@@ -44,17 +45,13 @@ TEST(Replay, NoSizeOfTheExcerptIsSlowerThanStock) {
 }
 
 const std::filesystem::path& csv_path() {
-  static const auto path = std::filesystem::path(LANEWISE_SHARED_DIR) / "data/allreduce_h200x2.csv";
+  static const auto path = testing::test_file("data/allreduce_h200x2.csv");
   return path;
 }
 
 class MeasuredReplay : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(csv_path())) GTEST_SKIP() << "no " << csv_path();
-    all_ = testing::read_measurements(csv_path());
-  }
-  std::map<std::string, Measurements> all_;
+  std::map<std::string, Measurements> all_ = testing::read_measurements(csv_path());
 };
 
 TEST_F(MeasuredReplay, ModelShapedSizesGainOnEightRanks) {

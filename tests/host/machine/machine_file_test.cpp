@@ -13,13 +13,14 @@
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
 #include "host/machine/topology_source.hpp"
+#include "support/test_files.hpp"
 
 namespace lanewise {
 namespace {
 
 using host::parse_topology;
 
-const std::string machines = std::string(LANEWISE_TEST_DIR) + "/machines/";
+const std::string machines = testing::test_file("cli/machines/").string();
 
 std::string read(const std::string& name) {
   std::ifstream stream(machines + name);

@@ -9,15 +9,13 @@
 
 #include "host/machine/topology_source.hpp"
 #include "support/stock_tables.hpp"
+#include "support/test_files.hpp"
 
 namespace lanewise {
 namespace {
 
 class StockMachine : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(table_)) GTEST_SKIP() << "no " << table_;
-  }
   const std::filesystem::path table_ = testing::stock_table_path(GetParam());
 };
 
@@ -33,9 +31,7 @@ TEST_P(StockMachine, PricesAreNcclsWithinAThousandth) {
 }
 
 TEST_P(StockMachine, SearchIsEstimatedFromTheTopology) {
-  const auto xml =
-      table_.parent_path().parent_path() / "nccl_xml" / (std::string(GetParam()) + ".xml");
-  if (!std::filesystem::exists(xml)) GTEST_SKIP() << "no " << xml;
+  const auto xml = testing::test_file("data/machines/" + std::string(GetParam()) + ".xml");
   const CostModelInputs inputs = testing::read_stock_inputs(table_);
 
   const auto found = estimate_search(host::read_topology(xml), inputs.compute_capability);
