@@ -124,7 +124,7 @@ void sweep(const Options& options) {
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("sweep", "Time every algorithm, protocol and channel count NCCL costs");
+      app.add_subcommand("sweep", "Time every algorithm, protocol and channel count NCCL prices");
   add_rank_options(*command, options->ranks);
   add_size_options(*command, options->sizes);
   add_timing_options(*command, options->timing);

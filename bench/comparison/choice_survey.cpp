@@ -42,7 +42,7 @@ int count_channels(RankGroup& rank_group, const Machine& machine) {
                : channels_where_unknown;
 }
 
-// As in link_evidence(): NCCL costs LL128 over PCIe only where the user asks for it.
+// As in link_evidence(): NCCL prices LL128 over PCIe only where the user asks for it.
 LinkKind find_link(const std::vector<Choice>& priced) {
   const auto own = host::read_process_environment();
   const bool is_by_user = own.contains("NCCL_PROTO") || own.contains("NCCL_ALGO");

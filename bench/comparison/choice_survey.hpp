@@ -15,7 +15,7 @@
 namespace lanewise::bench {
 
 struct ChoiceSurvey {
-  std::vector<Choice> entries;  // algorithm and protocol that NCCL costs; channels are NCCL's
+  std::vector<Choice> entries;  // algorithm and protocol that NCCL prices; channels are NCCL's
   Communicator communicator;
   LinkKind link = LinkKind::pcie;
 };

@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The choices worth measuring at one size: what NCCL costs, with the channel counts that make a
+// The choices worth measuring at one size: what NCCL prices, with the channel counts that make a
 // difference, and the order in which the wave model would try them.
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace lanewise {
 // LL128 is unsafe on PCIe until a soak on these GPUs found no wrong sum.
 enum class Ll128Use : std::uint8_t { never, where_priced };
 
-// The entries NCCL costs, channels left to NCCL.
+// The entries NCCL prices, channels left to NCCL.
 [[nodiscard]] std::vector<Choice> priced_entries(const CostTable& table, Ll128Use ll128);
 
 // Counts to try on a communicator of `most` channels (1..64): each up to 4, then steps of a half

@@ -24,7 +24,7 @@ struct SettingAxis {
   AxisOrder order = AxisOrder::by_memory;
 };
 
-// Whether LL128's buffers are of any use: where NCCL costs none of it, as over PCIe, they are not.
+// Whether LL128's buffers are of any use: where NCCL prices none of it, as over PCIe, they are not.
 enum class Ll128Buffers : std::uint8_t { needed, idle };
 
 // Transport, channels, threads and buffers. `graph_file`: an NCCL_GRAPH_FILE to try first; empty:

@@ -83,7 +83,7 @@ std::string json_of(const std::optional<ExplainedEnvironments>& environments,
 void print_json(const ExplainReport& report) {
   std::printf(
       "{\"schema_version\":%d,\"machine\":%s,\"nccl\":\"%s\",\"ranks\":%d,"
-      "\"channels\":%d,\"costs\":%s,\n\"remarks\":%s,\n\"environment_layer\":%s,\n\"rows\":[",
+      "\"channels\":%d,\"prices\":%s,\n\"remarks\":%s,\n\"environment_layer\":%s,\n\"rows\":[",
       json_version, quote_json(report.machine).c_str(), to_string(report.nccl).c_str(),
       report.ranks, report.channels, quote_json(report.costs).c_str(),
       json_of(report.remarks).c_str(),

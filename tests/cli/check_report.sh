@@ -27,7 +27,7 @@ case $case in
   words)
     echo '{"schema_version": 1, "sizes": [{"arms": 3}]}' > "$page.json"
     output=$("$python" "$report" "$page.json" -o "$page" 2>&1)
-    [[ $? -eq 2 && $output == *"bench/result_schema.md"* ]] || fail "$output"
+    [[ $? -eq 2 && $output == *"bench/report/result_schema.md"* ]] || fail "$output"
     ;;
   missing)
     output=$("$python" "$report" none.json -o "$page" 2>&1)

@@ -20,11 +20,11 @@ add_test(NAME Program.PrintsTheHelpOfACommand COMMAND
   ${check_output} 0 "Usage: lanewise profile" $<TARGET_FILE:lanewise> profile --help)
 if(TARGET lanewise-bench)
   program_refuses_test(NamesACommandThatTheBenchDoesNotHave
-    "lanewise-bench: nosuch: expected one of compare, decide, environment, environments, links,"
+    "lanewise-bench: nosuch: expected one of compare, decide, devices, environments, links,"
     $<TARGET_FILE:lanewise-bench> nosuch)
   # The bench for tests is built without links.
   program_refuses_test(NamesACommandThatIsNotBuiltIn
-    "lanewise-bench: links: expected one of compare, decide, environment, environments, replay, sweep,"
+    "lanewise-bench: links: expected one of compare, decide, devices, environments, replay, sweep,"
     $<TARGET_FILE:fake-bench> links --help)
 endif()
 

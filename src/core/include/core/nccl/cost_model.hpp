@@ -38,7 +38,7 @@ struct CostModelInputs {
 // NCCL's table row by row, with -1 where nothing is priced.
 using CostArray = std::array<float, algorithm_count * protocol_count>;
 
-// Microseconds of an all-reduce with one operation in its group; nullopt where NCCL costs nothing.
+// Microseconds of an all-reduce with one operation in its group; nullopt where NCCL prices nothing.
 [[nodiscard]] std::optional<double> cost_us(Algorithm algorithm, Protocol protocol,
                                             std::size_t bytes,
                                             const CostModelInputs& inputs) noexcept;
