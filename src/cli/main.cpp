@@ -9,9 +9,10 @@
 namespace {
 
 constexpr std::array commands = {
-    lanewise::cli::add_env,      lanewise::cli::add_explain, lanewise::cli::add_graph,
-    lanewise::cli::add_profile,  lanewise::cli::add_run,     lanewise::cli::add_settings,
-    lanewise::cli::add_topology, lanewise::cli::add_stats,   lanewise::cli::add_version,
+    lanewise::cli::add_doctor,   lanewise::cli::add_env,      lanewise::cli::add_explain,
+    lanewise::cli::add_graph,    lanewise::cli::add_profile,  lanewise::cli::add_run,
+    lanewise::cli::add_settings, lanewise::cli::add_topology, lanewise::cli::add_stats,
+    lanewise::cli::add_version,
 };
 
 }  // namespace
