@@ -9,6 +9,7 @@
 #include "core/machine/graph_file.hpp"
 #include "host/files/text_file.hpp"
 #include "machine.hpp"
+#include "words.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -27,9 +28,10 @@ void write_graph(const GraphOptions& options) {
     host::write_text_file(options.output, text);
   }
   std::fprintf(stderr,
-               "lanewise: %d channels of %.1f GB/s through %zu GPUs. Set NCCL_GRAPH_FILE for a "
+               "lanewise: %s of %.1f GB/s through %zu GPUs. Set NCCL_GRAPH_FILE for a "
                "process whose communicators all hold exactly these GPUs: any other fails\n",
-               graph.channels, graph.channel_bandwidth, graph.devices.size());
+               count_of(graph.channels, "channel").c_str(), graph.channel_bandwidth,
+               graph.devices.size());
 }
 
 }  // namespace

@@ -62,14 +62,16 @@ std::string to_json(const Bridge& bridge) {
 }
 
 std::string to_json(const Gpu& gpu) {
-  return "{\"address\":" + quote(to_string(gpu.address)) + ",\"vendor\":" + hex_id(gpu.vendor) +
-         ",\"device\":" + hex_id(gpu.device) +
+  const bool has_address = gpu.address.domain != no_domain;
+  return "{\"address\":" + (has_address ? quote(to_string(gpu.address)) : "null") +
+         ",\"vendor\":" + hex_id(gpu.vendor) + ",\"device\":" + hex_id(gpu.device) +
          ",\"model\":" + (gpu.model.empty() ? "null" : quote(gpu.model)) +
          ",\"compute_capability\":" +
          (gpu.compute_capability > 0 ? std::to_string(gpu.compute_capability) : "null") +
          ",\"link\":" + to_json(gpu.link) + ",\"narrowest\":" + to_json(gpu.narrowest) +
          ",\"bridge\":" + or_null(gpu.bridge) + ",\"root\":" + or_null(gpu.root) +
-         ",\"numa\":" + or_null(gpu.numa) + ",\"nvlinks\":" + std::to_string(gpu.nvlinks) + "}";
+         ",\"numa\":" + or_null(gpu.numa) + ",\"nvlinks\":" + std::to_string(gpu.nvlinks) +
+         ",\"number\":" + or_null(gpu.number) + "}";
 }
 
 std::string to_json(const std::string& text) { return quote(text); }

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <map>
 
+#include "core/machine/gpu_selection.hpp"
 #include "core/machine/topology_facts.hpp"
+#include "host/machine/topology_source.hpp"
 #include "topology_report.hpp"
 
 namespace lanewise::cli {
@@ -27,6 +29,7 @@ constexpr std::array legends = {
     Legend{PathType::phb, "a PCIe host bridge (the CPU)"},
     Legend{PathType::node, "host bridges of one NUMA node"},
     Legend{PathType::sys, "the interconnect between NUMA nodes"},
+    Legend{PathType::net, "the network between two hosts"},
     Legend{PathType::unknown, "unknown: the source names neither a common bridge nor NUMA nodes"},
 };
 
@@ -50,7 +53,9 @@ std::string describe(const PciLink& link) {
   return "Gen" + std::to_string(link.generation) + " x" + std::to_string(link.width);
 }
 
-std::string gpu_name(std::size_t index) { return "GPU" + std::to_string(index); }
+std::string gpu_name(const Topology& topology, std::size_t index) {
+  return "GPU" + std::to_string(gpu_numbers(topology)[index]);
+}
 
 std::string hex_id(std::uint16_t vendor, std::uint16_t device) {
   std::array<char, 16> text{};
@@ -60,6 +65,7 @@ std::string hex_id(std::uint16_t vendor, std::uint16_t device) {
 }
 
 std::string model_of(const Gpu& gpu) {
+  if (gpu.device == 0 && gpu.model.empty()) return "NVIDIA GPU of unknown model";
   return gpu.model.empty() ? "NVIDIA GPU " + hex_id(gpu.vendor, gpu.device) : gpu.model;
 }
 
@@ -73,18 +79,25 @@ std::string head(const Topology& topology) {
     text += "processor    " + topology.cpu_vendor + " family " +
             std::to_string(topology.cpu_family) + " model " + std::to_string(topology.cpu_model) +
             "\n";
+  if (count_hosts(topology) > 1)
+    text += "hosts        " + std::to_string(count_hosts(topology)) + "\n";
   text += "NUMA nodes   " + std::to_string(topology.numa_nodes.size()) + "\n";
-  text += "fingerprint  " + fingerprint(topology) + "\n";
+  text += "fingerprint  " + fingerprint(topology);
+  // Whoever names a profile after it must know.
+  if (topology.source != host::this_machine)
+    text += "  of this file; the machine's /sys has its own";
+  text += "\n";
   return text;
 }
 
 std::string matrix(const Topology& topology) {
   const auto count = topology.gpus.size();
   std::string text = "\n" + pad("", label_width);
-  for (std::size_t column = 0; column < count; ++column) text += pad(gpu_name(column), cell_width);
+  for (std::size_t column = 0; column < count; ++column)
+    text += pad(gpu_name(topology, column), cell_width);
   text += "NUMA\n";
   for (std::size_t row = 0; row < count; ++row) {
-    text += pad(gpu_name(row), label_width);
+    text += pad(gpu_name(topology, row), label_width);
     for (std::size_t column = 0; column < count; ++column)
       text += pad(std::string(name_of(topology.path(row, column))), cell_width);
     text += or_unknown(topology.gpus[row].numa) + "\n";
@@ -115,6 +128,10 @@ void draw(const Branch& branch, const std::string& indent, std::string& text) {
   }
 }
 
+std::string address_of(const Gpu& gpu) {
+  return gpu.address.domain == no_domain ? "" : " " + to_string(gpu.address);
+}
+
 std::vector<Branch> branches(const Topology& topology, std::optional<std::size_t> root,
                              std::optional<std::size_t> bridge) {
   std::vector<Branch> found;
@@ -130,8 +147,8 @@ std::vector<Branch> branches(const Topology& topology, std::optional<std::size_t
     const Gpu& gpu = topology.gpus[index];
     const bool is_here = bridge ? gpu.bridge == bridge : !gpu.bridge && gpu.root == root;
     if (!is_here) continue;
-    std::string label = gpu_name(index) + " " + to_string(gpu.address) + "  " + model_of(gpu) +
-                        "  " + describe(gpu.link);
+    std::string label = gpu_name(topology, index) + address_of(gpu) + "  " + model_of(gpu) + "  " +
+                        describe(gpu.link);
     if (gpu.nvlinks > 0) label += "  " + std::to_string(gpu.nvlinks) + " NVLinks";
     found.push_back({label, {}});
   }
@@ -164,7 +181,7 @@ std::string facts(const Topology& topology) {
   std::string text = "\n";
   for (std::size_t index = 0; index < topology.gpus.size(); ++index) {
     const Gpu& gpu = topology.gpus[index];
-    text += pad(gpu_name(index), label_width) + describe(gpu.link);
+    text += pad(gpu_name(topology, index), label_width) + describe(gpu.link);
     if (gpu.link.is_known())
       text += ", " + one_decimal(gpu.link.gigabytes_per_second()) + " GB/s each way";
     if (gpu.narrowest.is_known() && gpu.narrowest != gpu.link)
@@ -174,7 +191,7 @@ std::string facts(const Topology& topology) {
   }
   for (const auto& uplink : shared_uplinks(topology)) {
     text += "shared uplink  switch " + to_string(topology.bridges[uplink.bridge].address) + ":";
-    for (const auto gpu : uplink.gpus) text += " " + gpu_name(gpu);
+    for (const auto gpu : uplink.gpus) text += " " + gpu_name(topology, gpu);
     text += uplink.oversubscription
                 ? ", their links are " + one_decimal(*uplink.oversubscription) + " times the uplink"
                 : ", a link is unknown";

@@ -30,6 +30,12 @@ case $2 in
     grep -q 'would not help' "$scratch/err" || fail "the reason is said: $(cat "$scratch/err")"
     [ ! -e "$scratch/graph.xml" ] || fail "nothing is written"
     ;;
+  numbers)
+    # Beside this script: a machine whose GPUs are numbered 2, 3, 6 and 10.
+    "$lanewise" graph --machine "$(dirname "$0")/machines/dev_subset.xml" >"$scratch/out" 2>/dev/null
+    said=$(sed -n 's/.*gpu dev="\(.*\)".*/\1/p' "$scratch/out" | head -4 | tr '\n' ' ')
+    [ "$said" = "0x2 0x3 0x6 0xa " ] || fail "the machine's own numbers are written, not: $said"
+    ;;
   missing)
     status=0
     "$lanewise" graph --machine "$scratch/none.xml" 2>/dev/null || status=$?

@@ -77,6 +77,9 @@ std::string fingerprint(const Topology& topology) {
     parts.push_back("numa " + std::to_string(node.number));
   parts.push_back("cpu " + topology.cpu_vendor + " " + std::to_string(topology.cpu_family) + " " +
                   std::to_string(topology.cpu_model));
+  std::string stated;
+  for (const auto path : topology.stated_paths) stated += name_of(path);
+  parts.push_back(stated);
   std::erase(parts, "");
   std::uint64_t hash = fnv_offset;
   for (const char letter : join_sorted(std::move(parts)))

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/machine/gpu_selection.hpp"
 #include "core/machine/ring_order.hpp"
 #include "core/machine/topology_facts.hpp"
 #include "core/nccl/cost_model.hpp"
@@ -35,15 +36,10 @@ int lowest_compute_capability(const Topology& topology) {
   return lowest;
 }
 
-std::string describe(const SearchedGraph& found) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%d channel%s of %.0f GB/s", found.channels,
-                found.channels == 1 ? "" : "s", found.channel_bandwidth);
-  return text.data();
-}
-
 void require_known_tree(const Topology& topology) {
   if (topology.gpus.size() < 2) throw Error("fewer than two GPUs: there is no ring to plan");
+  if (count_hosts(topology) > 1)
+    throw Error("GPUs of several hosts: their ring is not planned here");
   if (topology.has_nvlink()) throw Error("NVLink: NCCL's own search knows better than a PCIe ring");
   if (topology.is_guest || is_flat(topology))
     throw Error("a guest's PCI tree need not be the machine's: no ring can be planned on it");
@@ -53,11 +49,19 @@ void require_known_tree(const Topology& topology) {
     throw Error("a GPU of unknown compute capability: give its NCCL topology file with --machine");
 }
 
+// A file that several containers wrote together may have GPU 0 of each.
+void require_numbers(const Topology& topology) {
+  const auto numbers = gpu_numbers(topology);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (topology.gpus[i].number.value_or(numbers[i]) != numbers[i])
+      throw Error("two GPUs have the same number (dev): a graph file cannot tell them apart");
+}
+
 void require_failing_search(const Topology& topology) {
   const auto found = estimate_search(topology, lowest_compute_capability(topology));
   if (found.channel_bandwidth > least_found_bandwidth)
-    throw Error("NCCL's own search finds " + describe(found) +
-                " here: a graph file would not help");
+    throw Error("NCCL's own search finds " + to_string(found) +
+                " here, by our estimate: a graph file would not help");
 }
 
 double ring_bandwidth(const Topology& topology, PathType farthest) {
@@ -119,10 +123,12 @@ void append_graph(const RingGraph& graph, int id, int pattern, std::string& text
 
 RingGraph plan_ring_graph(const Topology& topology) {
   require_known_tree(topology);
+  require_numbers(topology);
   require_failing_search(topology);
   const auto order = ring_order(topology);
   RingGraph graph;
-  for (const auto position : order) graph.devices.push_back(static_cast<int>(position));
+  const auto numbers = gpu_numbers(topology);
+  for (const auto position : order) graph.devices.push_back(numbers[position]);
   graph.channels = planned_channels;
   graph.farthest = farthest_step(topology, order);
   graph.channel_bandwidth = ring_bandwidth(topology, graph.farthest) / planned_channels;

@@ -11,7 +11,8 @@ namespace lanewise {
 namespace {
 
 SwitchKnowledge know_switches(const Topology& topology) {
-  if (topology.gpus.empty() || is_flat(topology)) return SwitchKnowledge::unknown;
+  if (topology.gpus.empty() || is_flat(topology) || !topology.stated_paths.empty())
+    return SwitchKnowledge::unknown;
   return has_collapsing_switch(topology) ? SwitchKnowledge::collapsing : SwitchKnowledge::sound;
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 // What a GPU hangs on, from the outermost inwards: GPUs that share a part of it come together.
 struct Place {
+  int host = 0;
   std::optional<int> socket;
   std::optional<int> numa;
   std::optional<std::size_t> root;
@@ -44,6 +45,7 @@ Place find_place(const Topology& topology, const Gpu& gpu) {
   }
   const bool has_root = place.root && *place.root < topology.roots.size();
   const Root* root = has_root ? &topology.roots[*place.root] : nullptr;
+  if (root != nullptr) place.host = root->host;
   place.numa = gpu.numa ? gpu.numa : root != nullptr ? root->numa : std::nullopt;
   place.socket = socket_of(topology, root, place.numa);
   return place;

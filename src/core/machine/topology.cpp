@@ -12,8 +12,8 @@ namespace lanewise {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> path_names = {"X",    "PIX", "PXB", "PHB",
-                                                        "NODE", "SYS", "?"};
+constexpr std::array<std::string_view, 8> path_names = {"X",    "PIX", "PXB", "PHB",
+                                                        "NODE", "SYS", "NET", "?"};
 
 // GB/s of one lane and direction by generation, line code taken off: 8b/10b for 1 and 2, 128b/130b
 // for 3 to 5, 242 of 256 bytes of a flit for 6 (PCI Express base specification 6.0).
@@ -40,6 +40,10 @@ std::optional<int> numa_of(const Topology& topology, const Gpu& gpu) noexcept {
   if (gpu.numa) return gpu.numa;
   if (gpu.root && *gpu.root < topology.roots.size()) return topology.roots[*gpu.root].numa;
   return std::nullopt;
+}
+
+int host_of(const Topology& topology, const Gpu& gpu) noexcept {
+  return gpu.root && *gpu.root < topology.roots.size() ? topology.roots[*gpu.root].host : 0;
 }
 
 std::optional<std::size_t> parent_of(const Topology& topology, std::size_t bridge) noexcept {
@@ -116,8 +120,13 @@ double PciLink::gigabytes_per_second() const noexcept {
 PathType Topology::path(std::size_t a, std::size_t b) const noexcept {
   if (a >= gpus.size() || b >= gpus.size()) return PathType::unknown;
   if (a == b) return PathType::self;
+  if (!stated_paths.empty()) {
+    const auto place = a * gpus.size() + b;
+    return place < stated_paths.size() ? stated_paths[place] : PathType::unknown;
+  }
   const Gpu& one = gpus[a];
   const Gpu& other = gpus[b];
+  if (host_of(*this, one) != host_of(*this, other)) return PathType::net;
   if (const auto bridge = common_bridge(*this, one, other)) {
     return one.bridge == bridge && other.bridge == bridge ? PathType::pix : PathType::pxb;
   }

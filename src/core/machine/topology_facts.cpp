@@ -4,11 +4,14 @@
 #include "core/machine/topology_facts.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace lanewise {
 
 namespace {
 
+constexpr std::uint16_t nvidia_vendor = 0x10de;
 constexpr std::uint16_t broadcom_vendor = 0x1000;
 // PEX89000, PEX89024, ... PEX89144 share 0xc030 and differ in the last digit.
 constexpr std::uint16_t pex890xx_device = 0xc030;
@@ -18,22 +21,28 @@ bool is_pex890xx(const Bridge& bridge) noexcept {
   return bridge.vendor == broadcom_vendor && (bridge.device & pex890xx_mask) == pex890xx_device;
 }
 
-bool is_below(const Topology& topology, const Gpu& gpu, std::size_t bridge) noexcept {
-  auto above = gpu.bridge;
-  for (std::size_t hops = 0; above && hops < topology.bridges.size(); ++hops) {
-    if (*above == bridge) return true;
-    above = *above < topology.bridges.size() ? topology.bridges[*above].parent : std::nullopt;
+// The GPUs below each bridge, at any depth.
+std::vector<std::vector<std::size_t>> gpus_below(const Topology& topology) {
+  std::vector<std::vector<std::size_t>> below(topology.bridges.size());
+  for (std::size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
+    auto above = topology.gpus[gpu].bridge;
+    // No chain is longer than the list: a cycle in a hand-made topology ends here.
+    for (std::size_t hops = 0; above && *above < below.size() && hops < below.size(); ++hops) {
+      if (below[*above].empty() || below[*above].back() != gpu) below[*above].push_back(gpu);
+      above = topology.bridges[*above].parent;
+    }
   }
-  return false;
+  return below;
 }
 
 std::optional<double> oversubscription_of(const Topology& topology, const SharedUplink& uplink) {
   const double up = topology.bridges[uplink.bridge].link.gigabytes_per_second();
   double down = 0;
   for (const auto index : uplink.gpus) {
-    const double link = topology.gpus[index].link.gigabytes_per_second();
-    if (link <= 0) return std::nullopt;
-    down += link;
+    const Gpu& gpu = topology.gpus[index];
+    const auto& link = gpu.slot.is_known() ? gpu.slot : gpu.link;
+    if (!link.is_known()) return std::nullopt;
+    down += link.gigabytes_per_second();
   }
   if (up <= 0) return std::nullopt;
   return down / up;
@@ -58,14 +67,19 @@ NvlinkAbility can_have_nvlink(const Topology& topology) noexcept {
   return answer;
 }
 
+bool has_peer_access(const Topology& topology) noexcept {
+  return std::ranges::none_of(topology.gpus, [](const Gpu& gpu) {
+    const auto model = find_gpu_model(gpu.device);
+    return gpu.vendor == nvidia_vendor && model && model->name.starts_with("GeForce");
+  });
+}
+
 std::vector<SharedUplink> shared_uplinks(const Topology& topology) {
   std::vector<SharedUplink> uplinks;
+  auto below = gpus_below(topology);
   for (std::size_t bridge = 0; bridge < topology.bridges.size(); ++bridge) {
-    SharedUplink uplink{.bridge = bridge};
-    for (std::size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
-      if (is_below(topology, topology.gpus[gpu], bridge)) uplink.gpus.push_back(gpu);
-    }
-    if (uplink.gpus.size() < 2) continue;
+    if (below[bridge].size() < 2) continue;
+    SharedUplink uplink{.bridge = bridge, .gpus = std::move(below[bridge])};
     uplink.oversubscription = oversubscription_of(topology, uplink);
     uplinks.push_back(std::move(uplink));
   }
@@ -84,6 +98,7 @@ bool has_collapsing_switch(const Topology& topology) noexcept {
 }
 
 bool is_flat(const Topology& topology) noexcept {
+  if (!topology.stated_paths.empty()) return false;
   for (const auto& one : topology.gpus) {
     for (const auto& other : topology.gpus) {
       if (!one.bridge && !other.bridge && one.address.device != other.address.device &&
@@ -92,6 +107,13 @@ bool is_flat(const Topology& topology) noexcept {
     }
   }
   return false;
+}
+
+int count_hosts(const Topology& topology) {
+  std::set<int> hosts;
+  for (const auto& gpu : topology.gpus)
+    if (gpu.root && *gpu.root < topology.roots.size()) hosts.insert(topology.roots[*gpu.root].host);
+  return std::max(static_cast<int>(hosts.size()), 1);
 }
 
 bool is_homogeneous(const Topology& topology) noexcept {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <set>
 #include <span>
 
+#include "core/machine/topology_facts.hpp"
 #include "core/nccl/cost_model.hpp"
 
 namespace lanewise {
@@ -56,21 +58,45 @@ bool crosses_sockets(const Topology& topology) {
   std::set<int> nodes;
   for (const auto& gpu : topology.gpus)
     if (gpu.numa) nodes.insert(*gpu.numa);
-  return nodes.size() > 1;
+  const auto& stated = topology.stated_paths;
+  return nodes.size() > 1 || std::find(stated.begin(), stated.end(), PathType::sys) != stated.end();
 }
 
-double narrowest_link(const Topology& topology) noexcept {
+// The part of the most crowded uplink that a GPU gets where all of them use it.
+double uplink_share(const Topology& topology) {
+  double share = INFINITY;
+  for (const auto& uplink : shared_uplinks(topology))
+    share = std::min(share, link_bandwidth(topology.bridges[uplink.bridge].link) /
+                                static_cast<double>(uplink.gpus.size()));
+  return share;
+}
+
+double narrowest_link(const Topology& topology, PeerAccess access) {
   double narrowest = topology.gpus.empty() ? link_bandwidth({}) : INFINITY;
   for (const auto& gpu : topology.gpus)
     narrowest =
         std::min(narrowest, link_bandwidth(gpu.narrowest.is_known() ? gpu.narrowest : gpu.link));
+  if (access == PeerAccess::none) narrowest = std::min(narrowest, uplink_share(topology));
   return topology.cpu_vendor == "GenuineIntel" ? narrowest / intel_overhead : narrowest;
 }
 
 }  // namespace
 
+std::string to_string(const SearchedGraph& graph) {
+  if (graph == nothing_found) return "no ring";
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%d channel%s of %.4g GB/s", graph.channels,
+                graph.channels == 1 ? "" : "s", graph.channel_bandwidth);
+  return text.data();
+}
+
 SearchedGraph estimate_search(const Topology& topology, int compute_capability) {
-  double available = narrowest_link(topology);
+  return estimate_search(topology, compute_capability,
+                         has_peer_access(topology) ? PeerAccess::given : PeerAccess::none);
+}
+
+SearchedGraph estimate_search(const Topology& topology, int compute_capability, PeerAccess access) {
+  double available = narrowest_link(topology, access);
   if (crosses_sockets(topology)) available = std::min(available, socket_bandwidth(topology));
   const auto speeds = speeds_of(compute_capability);
   SearchedGraph found = {0, 0};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -111,16 +112,30 @@ void require_guarded_folder(const fs::path& path) {
   }
 }
 
-std::string read_text_file(const fs::path& path, std::size_t limit) {
+namespace {
+
+enum class FileTrust : std::uint8_t { guarded, anyones };
+
+std::string read_file(const fs::path& path, std::size_t limit, FileTrust trust) {
   // NOLINTNEXTLINE(*-vararg): open has no other form.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file.is_open()) fail(path, "cannot open", errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail(path, "cannot inspect", errno);
   if (!S_ISREG(status.st_mode)) throw Error(path.string(), 0, "expected a regular file");
-  if ((status.st_mode & S_IWOTH) != 0)
+  if (trust == FileTrust::guarded && (status.st_mode & S_IWOTH) != 0)
     throw Error(path.string(), 0, "expected a file that not everyone may write (chmod o-w)");
   return read_all(file.get(), limit, path);
+}
+
+}  // namespace
+
+std::string read_text_file(const fs::path& path, std::size_t limit) {
+  return read_file(path, limit, FileTrust::guarded);
+}
+
+std::string view_text_file(const fs::path& path, std::size_t limit) {
+  return read_file(path, limit, FileTrust::anyones);
 }
 
 void write_text_file(const fs::path& path, std::string_view content) {

@@ -123,6 +123,8 @@ class HwlocReader {
     node.root = tree_.roots.size() - 1;
     read_ids(object, node);
     node.is_gpu = is_nvidia_gpu(node);
+    if (node.is_gpu && ++gpus_ > most_gpus)
+      attributes.fail("expected at most " + std::to_string(most_gpus) + " GPUs");
     tree_.nodes.push_back(node);
     remember_index(object, tree_.nodes.size() - 1);
     return tree_.nodes.size() - 1;
@@ -190,6 +192,7 @@ class HwlocReader {
   const std::string& file_;
   const XmlElement& topology_;
   MachineTree tree_;
+  std::size_t gpus_ = 0;
   std::map<std::string, std::size_t, std::less<>> node_of_index_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "machine_xml.hpp"
 #include "topology_readers.hpp"
@@ -41,6 +43,9 @@ class NcclReader {
       tree_.roots.front().numa = 0;
       tree_.numa_nodes = {{.number = 0}};
     }
+    if (has_hidden_bridges_)
+      tree_.notes.emplace_back(
+          "NCCL's format does not tell host bridges apart: what is PHB here may be NODE");
     std::ranges::sort(tree_.numa_nodes, {}, &NumaNode::number);
     const auto first = std::unique(tree_.numa_nodes.begin(), tree_.numa_nodes.end());
     tree_.numa_nodes.erase(first, tree_.numa_nodes.end());
@@ -62,19 +67,41 @@ class NcclReader {
       tree_.numa_nodes.push_back({.number = *numa});
     }
     if (tree_.cpu_vendor.empty()) read_processor(cpu);
+    root.host = find_host(cpu);
     tree_.roots.push_back(root);
     const auto index = tree_.roots.size() - 1;
     bool is_first = true;
+    int with_gpus = 0;
     for (const auto& child : cpu.children) {
       refuse_stray_gpu(child);
       if (child.name != "pci") continue;
+      const auto gpus_before = gpus_.size();
       const auto address = read_pci(child, std::nullopt);
+      if (gpus_.size() > gpus_before) ++with_gpus;
       if (is_first) {
         tree_.roots[index].domain = address.domain;
         tree_.roots[index].bus = address.bus;
       }
       is_first = false;
     }
+    if (with_gpus > 1) has_hidden_bridges_ = true;
+  }
+
+  // Hosts in the order in which the file names them; all of one where it names none.
+  int find_host(const XmlElement& cpu) {
+    const std::string hash(cpu.find("host_hash").value_or(""));
+    const auto found = std::ranges::find(hosts_, hash);
+    if (found != hosts_.end()) return static_cast<int>(found - hosts_.begin());
+    hosts_.push_back(hash);
+    return static_cast<int>(hosts_.size()) - 1;
+  }
+
+  void remember_gpu(const PciAddress& address, const XmlAttributes& attributes) {
+    const std::pair gpu(tree_.roots.back().host, address);
+    if (!gpus_.insert(gpu).second)
+      attributes.fail("expected each GPU once, found " + to_string(address) + " again");
+    if (gpus_.size() > most_gpus)
+      attributes.fail("expected at most " + std::to_string(most_gpus) + " GPUs");
   }
 
   void read_processor(const XmlElement& cpu) {
@@ -107,8 +134,7 @@ class NcclReader {
     if (gpu != nullptr) read_gpu(*gpu, node);
     node.is_gpu = is_gpu(node, vendor, gpu);
     if (node.is_gpu) {
-      if (!addresses_.insert(node.address))
-        attributes.fail("expected each GPU once, found " + to_string(node.address) + " again");
+      remember_gpu(node.address, attributes);
       node.vendor = nvidia_vendor;
     }
     tree_.nodes.push_back(node);
@@ -140,7 +166,8 @@ class NcclReader {
     const XmlAttributes attributes(file_, gpu);
     if (node.class_code == class_pci_bridge)
       attributes.fail("expected inside a <pci> of a display class, found it in a bridge");
-    if (!attributes.number("dev", 10, largest_id)) attributes.fail("expected the attribute dev");
+    node.number = attributes.number("dev", 10, largest_id);
+    if (!node.number || *node.number < 0) attributes.fail("expected the attribute dev");
     node.compute_capability = attributes.number("sm", 10, largest_id).value_or(0);
     for (const auto& child : gpu.children) {
       if (child.name != "nvlink") continue;
@@ -156,21 +183,13 @@ class NcclReader {
            (vendor && node.class_code == class_vga);
   }
 
-  // The GPUs' addresses so far.
-  struct AddressSet {
-    std::vector<PciAddress> values;
-    bool insert(const PciAddress& address) {
-      if (std::ranges::find(values, address) != values.end()) return false;
-      values.push_back(address);
-      return true;
-    }
-  };
-
   const std::string& file_;
   const XmlElement& system_;
   int version_ = nvidia_version;
   MachineTree tree_;
-  AddressSet addresses_;
+  std::vector<std::string> hosts_;
+  std::set<std::pair<int, PciAddress>> gpus_;  // host and address
+  bool has_hidden_bridges_ = false;
 };
 
 }  // namespace

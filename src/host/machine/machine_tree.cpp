@@ -37,7 +37,10 @@ PciLink narrower(const PciLink& a, const PciLink& b) {
 // A Topology in the making: which node became which bridge.
 class Assembly {
  public:
-  explicit Assembly(MachineTree tree) : tree_(std::move(tree)), bridge_of_(tree_.nodes.size()) {}
+  explicit Assembly(MachineTree tree)
+      : tree_(std::move(tree)),
+        bridge_of_(tree_.nodes.size()),
+        is_known_switch_(tree_.nodes.size()) {}
 
   Topology build() {
     find_parts();
@@ -74,9 +77,9 @@ class Assembly {
     gpus_.push_back(gpu);
     const auto chain = chain_above(tree_, gpu);
     for (std::size_t depth = 0; depth < chain.size(); ++depth) {
-      if (is_switch(tree_.kind, depth) &&
-          std::ranges::find(switches_, chain[depth]) == switches_.end())
-        switches_.push_back(chain[depth]);
+      if (!is_switch(tree_.kind, depth) || is_known_switch_[chain[depth]]) continue;
+      is_known_switch_[chain[depth]] = true;
+      switches_.push_back(chain[depth]);
     }
   }
 
@@ -113,11 +116,15 @@ class Assembly {
     gpu.compute_capability = node.compute_capability;
     if (model && gpu.compute_capability == 0) gpu.compute_capability = model->compute_capability;
     gpu.link = node.link;
+    gpu.slot = node.link;
+    if (tree_.kind == TreeKind::every_port && node.parent)
+      gpu.slot = narrower(node.link, tree_.nodes[*node.parent].link);
     gpu.narrowest = node.link;
     for (const auto above : chain) gpu.narrowest = narrower(gpu.narrowest, tree_.nodes[above].link);
     gpu.bridge = bridge_above(chain);
     gpu.root = root_of(index, chain);
     gpu.nvlinks = node.nvlinks;
+    gpu.number = node.number;
     gpu.numa = node.numa;
     if (!gpu.numa && gpu.root) gpu.numa = tree_.roots[*gpu.root].numa;
     // On a machine with one node there is nothing else that "unknown" could mean.
@@ -131,6 +138,7 @@ class Assembly {
   std::vector<std::size_t> gpus_;
   std::vector<std::size_t> switches_;
   std::vector<std::optional<std::size_t>> bridge_of_;
+  std::vector<bool> is_known_switch_;
 };
 
 }  // namespace

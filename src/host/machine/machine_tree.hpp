@@ -4,6 +4,7 @@
 
 // What a reader saw of a machine's PCI tree, before GPUs are picked out of it. Every reader fills
 // one; only `assemble` knows how a Topology comes of it.
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ inline constexpr std::uint16_t class_pci_bridge = 0x0604;
 inline constexpr std::uint16_t class_other_bridge = 0x0680;  // NVSwitch
 
 // sysfs and hwloc show every port; an NCCL XML shows switches by their upstream port alone.
+// More than any machine has. What looks at pairs of GPUs takes a while with them already.
+inline constexpr std::size_t most_gpus = 1024;
+
 enum class TreeKind : std::uint8_t { every_port, switches };
 
 struct PciNode {
@@ -36,6 +40,7 @@ struct PciNode {
   bool is_numa_contradicted = false;  // the source names a node that it does not have
   int compute_capability = 0;
   int nvlinks = 0;
+  std::optional<int> number;  // the source's own
   bool is_gpu = false;
 };
 

@@ -20,8 +20,9 @@ std::optional<int> XmlAttributes::number(std::string_view attribute, int base, i
   const int least = base == 10 ? -1 : 0;
   if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
       number < least || number > limit)
-    fail("expected " + std::string(attribute) + " to be a number of at most " +
-         std::to_string(limit) + ", found \"" + std::string(*value) + "\"");
+    fail("expected " + std::string(attribute) + " to be a number from 0 to " +
+         std::to_string(limit) + (least < 0 ? ", or -1 where it is not known" : "") + ", found \"" +
+         std::string(*value) + "\"");
   return number;
 }
 

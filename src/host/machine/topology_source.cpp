@@ -12,6 +12,7 @@
 #include "bundled_machine.hpp"
 #include "core/error.hpp"
 #include "host/files/text_file.hpp"
+#include "machine_topo_matrix.hpp"
 #include "topology_readers.hpp"
 
 namespace lanewise::host {
@@ -60,7 +61,7 @@ Topology read_machine(const std::filesystem::path& root, std::string source) {
 
 }  // namespace
 
-Topology read_topology() { return read_machine("/", "this machine"); }
+Topology read_topology() { return read_machine("/", std::string(this_machine)); }
 
 Topology read_topology_under(const std::filesystem::path& root) {
   std::error_code error;
@@ -73,7 +74,12 @@ Topology read_topology(const std::filesystem::path& file) {
   return parse_topology(file.string(), read_text_file(file));
 }
 
+Topology view_topology(const std::filesystem::path& file) {
+  return parse_topology(file.string(), view_text_file(file));
+}
+
 Topology parse_topology(std::string_view name, std::string_view text) {
+  if (is_topo_matrix(text)) return read_topo_matrix(std::string(name), text);
   return assemble(parse_machine_tree(std::string(name), text));
 }
 

@@ -62,6 +62,13 @@ TEST(SharedUplink, TellsHowMuchTheGpusOversubscribeIt) {
   EXPECT_NEAR(uplinks[1].oversubscription.value(), 4.0, 1e-9);
 }
 
+TEST(SharedUplink, CountsNoMoreThanTheSlotsCarry) {
+  auto topology = pairs(1, 0xc010);
+  for (auto& gpu : topology.gpus) gpu.slot = {4, 16};  // Gen5 cards in Gen4 slots
+
+  EXPECT_NEAR(shared_uplinks(topology).at(0).oversubscription.value(), 1.0, 1e-9);
+}
+
 TEST(SharedUplink, CountsGpusBehindSwitchesBelow) {
   auto topology = pairs(2, 0xc010);
   topology.bridges[1].parent = 0;

@@ -118,6 +118,20 @@ TEST(GraphFile, NumbersDevicesByPciAddress) {
   EXPECT_EQ(plan_ring_graph(make_interleaved()).devices, (std::vector<int>{0, 2, 1, 3}));
 }
 
+TEST(GraphFile, TakesTheNumbersOfTheSource) {
+  auto topology = make_interleaved();
+  for (std::size_t i = 0; i < 4; ++i) topology.gpus[i].number = static_cast<int>(4 + i);
+
+  EXPECT_EQ(plan_ring_graph(topology).devices, (std::vector<int>{4, 6, 5, 7}));
+}
+
+TEST(GraphFile, RefusesGpusOfOneNumber) {
+  auto topology = make_interleaved();
+  for (auto& gpu : topology.gpus) gpu.number = 0;
+
+  EXPECT_NE(refusal_of(topology).find("same number"), std::string::npos);
+}
+
 TEST(GraphFile, WritesDevicesAsHexadecimal) {
   const RingGraph graph{{9, 10, 16}, 1, 20.0, PathType::phb};
 
@@ -160,7 +174,8 @@ TEST(GraphFile, RefusesWhereTheSearchWorksAndSaysWhatItFinds) {
   for (auto& gpu : topology.gpus) gpu.compute_capability = 89;
 
   EXPECT_EQ(refusal_of(topology),
-            "NCCL's own search finds 1 channel of 15 GB/s here: a graph file would not help");
+            "NCCL's own search finds 1 channel of 15 GB/s here, by our estimate: a graph file "
+            "would not help");
 }
 
 TEST(GraphFileOfAMachine, TwoTurinSocketsGetARing) {

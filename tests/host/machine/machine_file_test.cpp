@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -74,7 +75,8 @@ std::vector<Malformed> malformed_files() {
       {in_cpu("<pci busid=\"0000:01:20.0\"/>"), 3, "PCI address"},
       {in_cpu("<pci busid=\"0000:01:00.0\" class=\"display\"/>"), 3, "class"},
       {in_cpu("<pci busid=\"0000:01:00.0\" vendor=\"0x110de\"/>"), 3, "vendor"},
-      {in_cpu("<pci busid=\"0000:01:00.0\" device=\"-1\"/>"), 3, "device"},
+      {in_cpu("<pci busid=\"0000:01:00.0\" device=\"-1\"/>"), 3,
+       "device to be a number from 0 to 65535, found \"-1\""},
       {in_cpu("<pci busid=\"0000:01:00.0\" link_width=\"wide\"/>"), 3, "link_width"},
       {in_cpu("<pci busid=\"0000:01:00.0\" link_width=\"16x\"/>"), 3, "link_width"},
       {"<system>\n<cpu numaid=\"zero\"/>\n</system>", 2, "numaid"},
@@ -117,6 +119,46 @@ TEST(MachineFile, IsRefusedWithItsLineAndWhatWasExpected) {
           << error.what() << "\nexpected: " << malformed.expectation;
     }
   }
+}
+
+TEST(MachineFile, OfTwoHostsHasTheNetworkBetweenThem) {
+  const auto cpu = [](const std::string& host) {
+    return "<cpu host_hash=\"" + host + "\" numaid=\"0\">" + gpu_pci +
+           "<gpu dev=\"0\"/></pci></cpu>";
+  };
+
+  const auto two = parse_topology("two.xml", "<system>" + cpu("0x1") + cpu("0x2") + "</system>");
+
+  ASSERT_EQ(two.gpus.size(), 2U);
+  EXPECT_EQ(two.path(0, 1), PathType::net);
+  EXPECT_EQ(count_hosts(two), 2);
+}
+
+TEST(MachineFile, WithMoreGpusThanAnyMachineHasIsRefusedAtOnce) {
+  std::string gpus;
+  for (int i = 0; i < 60000; ++i) {
+    char line[96];
+    std::snprintf(line, sizeof line, "<pci busid=\"%x:%02x:%02x.0\"><gpu dev=\"%d\"/></pci>\n",
+                  static_cast<unsigned>(i / 8192), static_cast<unsigned>(i / 32 % 256),
+                  static_cast<unsigned>(i % 32), i);
+    gpus += line;
+  }
+  try {
+    (void)parse_topology("many.xml", in_cpu(gpus));
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.line(), 3 + 1024);
+    EXPECT_NE(std::string(error.what()).find("at most 1024 GPUs"), std::string::npos);
+  }
+}
+
+TEST(MachineFile, SaysWhereItsFormatHidesHostBridges) {
+  const auto one = in_cpu(gpu_pci + "</pci>");
+  const auto two = in_cpu(gpu_pci + "</pci><pci busid=\"0000:21:00.0\"><gpu dev=\"1\"/></pci>");
+
+  EXPECT_TRUE(parse_topology("one.xml", one).notes.empty());
+  ASSERT_EQ(parse_topology("two.xml", two).notes.size(), 1U);
+  EXPECT_NE(parse_topology("two.xml", two).notes[0].find("may be NODE"), std::string::npos);
 }
 
 TEST(MachineFile, NeverCrashesWhereverItIsCut) {

@@ -11,7 +11,7 @@
 
 namespace lanewise {
 
-// `devices`: NVML's numbers in ring order; NVML counts in order of PCI address, as Topology does.
+// `devices`: NVML's numbers in ring order, see gpu_numbers.
 struct RingGraph {
   std::vector<int> devices;
   int channels = 0;              // NCCL doubles them

@@ -22,13 +22,16 @@ struct PciAddress {
   std::uint8_t function = 0;
   friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
 };
+// No machine has this domain: that of an address which is made up, as its source shows none.
+inline constexpr std::uint32_t no_domain = 0xffffffff;
 // "0000:c1:00.0"; also "c1:00.0" and domains of up to 8 hex digits.
 [[nodiscard]] std::optional<PciAddress> parse_pci_address(std::string_view text) noexcept;
 [[nodiscard]] std::string to_string(const PciAddress& address);
 
 // How near two GPUs are, as `nvidia-smi topo -m` says it: PIX one bridge, PXB several bridges, PHB
-// the same host bridge, NODE the same NUMA node, SYS across NUMA nodes. self: the same GPU.
-enum class PathType : std::uint8_t { self, pix, pxb, phb, node, sys, unknown };
+// the same host bridge, NODE the same NUMA node, SYS across NUMA nodes; and NET, which it cannot
+// show, between two hosts. self: the same GPU.
+enum class PathType : std::uint8_t { self, pix, pxb, phb, node, sys, net, unknown };
 [[nodiscard]] std::string_view name_of(PathType path) noexcept;  // "X", "PIX", ... "?"
 
 // A PCIe link at its maximum (an idle GPU reads Gen1). Zero means unknown.
@@ -62,6 +65,7 @@ struct Root {
   std::uint8_t bus = 0;
   std::optional<int> numa;
   std::optional<int> socket;
+  int host = 0;  // where a file describes several, counted from 0
   friend bool operator==(const Root&, const Root&) = default;
 };
 
@@ -72,11 +76,14 @@ struct Gpu {
   std::string model;           // "NVIDIA RTX PRO 6000 ..."; empty where unknown
   int compute_capability = 0;  // 120 for sm_120; 0 where unknown
   PciLink link;
+  PciLink slot;                       // the narrower of `link` and of the port it hangs on
   PciLink narrowest;                  // of all hops to the root whose link is known
   std::optional<std::size_t> bridge;  // nearest bridge; none: directly under `root`
   std::optional<std::size_t> root;
   std::optional<int> numa;
   int nvlinks = 0;  // links the source shows; 0 is no evidence of none
+  // What the source calls it: NVML's index, the `dev` of an NCCL XML; none: nothing but its place.
+  std::optional<int> number;
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
@@ -94,9 +101,11 @@ struct Topology {
   std::string cpu_vendor;  // "AuthenticAMD", "GenuineIntel"; empty where unknown
   int cpu_family = 0;
   int cpu_model = 0;
-  bool is_guest = false;           // a virtual machine: the tree need not be the real one
-  int nvswitches = 0;              // NVSwitch chips that the source shows
-  std::string source;              // "this machine" or the file's name
+  bool is_guest = false;  // a virtual machine: the tree need not be the real one
+  int nvswitches = 0;     // NVSwitch chips that the source shows
+  std::string source;     // "this machine" or the file's name
+  // Row by row, where the source names classes instead of a tree; its addresses are made up then.
+  std::vector<PathType> stated_paths;
   std::vector<std::string> notes;  // what the source did not show or contradicts, for people
   friend bool operator==(const Topology&, const Topology&) = default;
 
@@ -108,7 +117,9 @@ struct Topology {
 };
 
 // 16 hex digits over the GPUs' ids, the tree of bridges with links at their maximum, NUMA nodes and
-// the processor's model; no bus numbers: it survives a reboot that moves them.
+// the processor's model; no bus numbers: it survives a reboot that moves them. It holds for one
+// kind of source: NCCL's XML knows no host bridges, hwloc's no links, so that a machine's file
+// gives another one than its /sys, from which the plugin and the profiles have theirs.
 [[nodiscard]] std::string fingerprint(const Topology& topology);
 
 }  // namespace lanewise

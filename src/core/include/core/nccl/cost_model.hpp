@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/machine/topology.hpp"
 #include "core/nccl/choice.hpp"
@@ -22,6 +23,12 @@ struct SearchedGraph {
   double channel_bandwidth = 0;
   friend bool operator==(const SearchedGraph&, const SearchedGraph&) = default;
 };
+
+// "2 channels of 24 GB/s", "no ring".
+[[nodiscard]] std::string to_string(const SearchedGraph& graph);
+
+// Whether GPUs below one switch reach each other there; through host memory they share its uplink.
+enum class PeerAccess : std::uint8_t { given, none };
 
 enum class Ll128Pricing : std::uint8_t { forbidden, priced };
 
@@ -46,6 +53,9 @@ using CostArray = std::array<float, algorithm_count * protocol_count>;
 
 // An estimate of what the search finds for `ranks` GPUs of this machine, from the slowest link and
 // the link between sockets; Gen5 x16 and one socket where the topology does not know.
+[[nodiscard]] SearchedGraph estimate_search(const Topology& topology, int compute_capability,
+                                            PeerAccess access);
+// With the access that the GPUs' models have by themselves.
 [[nodiscard]] SearchedGraph estimate_search(const Topology& topology, int compute_capability);
 
 }  // namespace lanewise

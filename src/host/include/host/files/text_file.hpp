@@ -18,6 +18,10 @@ inline constexpr std::size_t largest_text_file_bytes = std::size_t{4} << 20U;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path,
                                          std::size_t limit = largest_text_file_bytes);
 
+// The same for what only shows a file and decides nothing: everyone may have written it.
+[[nodiscard]] std::string view_text_file(const std::filesystem::path& path,
+                                         std::size_t limit = largest_text_file_bytes);
+
 // Throws Error with the path where everyone may put another file in its place: a folder that all
 // may write, without the sticky bit and not mounted read-only; of a symbolic link and of its
 // target.

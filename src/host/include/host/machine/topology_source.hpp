@@ -12,6 +12,9 @@
 
 namespace lanewise::host {
 
+// The `source` of what read_topology() gives.
+inline constexpr std::string_view this_machine = "this machine";
+
 // This machine, from /sys and /proc through hwloc. Neither the calling process's CPU affinity nor
 // its cgroup, CUDA_VISIBLE_DEVICES or HWLOC_ variables change the answer: all ranks of one machine
 // get the same. Nothing is written to stderr and no GPU library is loaded. What cannot be read is
@@ -24,9 +27,14 @@ namespace lanewise::host {
 
 // A file: hwloc's XML (lstopo --of xml, versions 2 and 3) or NCCL's topology XML (what
 // NCCL_TOPO_DUMP_FILE writes), told apart by content. A link in NCCL's XML is taken as its maximum;
-// hwloc's XML has only the speed of the moment, so links from it are unknown. Throws Error with
-// file, line and what was expected, as read_text_file does too; a file of another kind is refused.
+// hwloc's XML has only the speed of the moment, so links from it are unknown. Or the table of
+// `nvidia-smi topo -m`, which has classes and NUMA nodes and neither links nor models. Throws Error
+// with file, line and what was expected, as read_text_file does too; a file of another kind is
+// refused.
 [[nodiscard]] Topology read_topology(const std::filesystem::path& file);
+
+// The same for what only shows the machine: the file may be one that everyone may write.
+[[nodiscard]] Topology view_topology(const std::filesystem::path& file);
 
 // The same for a text that is in memory; `name` stands for the file in errors and in `source`.
 [[nodiscard]] Topology parse_topology(std::string_view name, std::string_view text);
