@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr std::array commands = {
+const std::array<lanewise::program::AddCommand, 9> commands = {
     lanewise::bench::add_compare,     lanewise::bench::add_decide,
     lanewise::bench::add_environment, lanewise::bench::add_environments,
     lanewise::bench::add_links,       lanewise::bench::add_rank,

@@ -6,6 +6,7 @@
 // The subcommands of `lanewise`, one file each: topology.cpp holds add_topology, and so on. A
 // command throws lanewise::Error for bad input (exit status 2) or cli::Exit for another status.
 #include <CLI/CLI.hpp>
+#include <span>
 
 #include "host/process/exit_status.hpp"
 
@@ -20,7 +21,8 @@ void add_env(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_graph(CLI::App& app);
 void add_profile(CLI::App& app);
-void add_run(CLI::App& app);
+// `command`: "--" and the words after it, exactly as they were given; empty where there is no "--".
+void add_run(CLI::App& app, std::span<const char* const> command);
 void add_settings(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_stats(CLI::App& app);

@@ -3,12 +3,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,18 +24,15 @@ constexpr int exit_not_executable = 126;
 
 struct RunOptions {
   std::string profile;
-  std::vector<std::string> words;  // as CLI11 reads them: it takes "[1,2]" apart
+  std::vector<std::string> words;  // that stand before "--"
+  std::vector<std::string> command;
 };
 
-// The words after the first "--", exactly as they were given.
-std::vector<std::string> read_command() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  const auto separator = std::find(words.begin(), words.end(), "--");
-  if (separator == words.end())
-    throw Error("expected -- before the command: lanewise run [--profile FILE] -- CMD...");
-  return {separator + 1, words.end()};
+void require_command(const RunOptions& options) {
+  constexpr const char* usage = ": lanewise run [--profile FILE] -- CMD...";
+  if (!options.words.empty())
+    throw Error(options.words.front() + ": expected -- before the command" + usage);
+  if (options.command.empty()) throw Error(std::string("expected a command after --") + usage);
 }
 
 // Becomes the command, so that its signals and its exit status are its own.
@@ -53,7 +48,8 @@ std::vector<std::string> read_command() {
 }
 
 void run(const RunOptions& options) {
-  auto command = read_command();
+  require_command(options);
+  auto command = options.command;
   const auto launch = prepare_launch(options.profile, LaunchTarget::child);
   print_launch(launch.plan);
   for (const auto& variable : launch.plan.variables)
@@ -63,13 +59,13 @@ void run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
+void add_run(CLI::App& app, std::span<const char* const> arguments) {
   auto options = std::make_shared<RunOptions>();
+  if (!arguments.empty()) options->command.assign(arguments.begin() + 1, arguments.end());
   auto* command = app.add_subcommand("run", "Start a server as it was tuned: run -- CMD...");
   command->add_option("--profile", options->profile, "The profile to apply")->type_name("FILE");
   command->add_option("command", options->words, "The command and its arguments, after --")
-      ->required()
-      ->type_name("CMD...");
+      ->type_name("-- CMD...");
   command->positionals_at_end();
   command->callback([options] { run(*options); });
 }

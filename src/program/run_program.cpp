@@ -6,7 +6,10 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "given_values.hpp"
 #include "host/process/exit_status.hpp"
+#include "host/process/standard_output.hpp"
+#include "program/build_commit.hpp"
 
 namespace lanewise::program {
 namespace {
@@ -33,8 +36,13 @@ void refuse_unknown_command(const CLI::App& app) {
 
 int run_program(CLI::App& app, std::span<const AddCommand> commands, int argc,
                 const char* const* argv) {
+  host::hold_standard_descriptors();
   app.require_subcommand(1);
-  for (const auto add_command : commands) add_command(app);
+  app.set_version_flag("--version", describe_version(app.get_name()));
+  for (const auto& add_command : commands) add_command(app);
+  const std::span arguments(argv, static_cast<std::size_t>(argc));
+  // Before any command acts.
+  app.parse_complete_callback([&] { refuse_empty_values(last_named(app), arguments); });
   return host::exit_status_of(app.get_name(), [&] {
     try {
       app.parse(argc, argv);
@@ -42,6 +50,7 @@ int run_program(CLI::App& app, std::span<const AddCommand> commands, int argc,
       refuse_unknown_command(app);
       if (app.exit(error) != 0) throw host::Exit{host::exit_bad_input};
     }
+    host::flush_standard_output();
   });
 }
 

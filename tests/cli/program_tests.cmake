@@ -36,3 +36,27 @@ endforeach()
 add_test(NAME Readme.HoldsTheTableOfSettings
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_readme.sh $<TARGET_FILE:lanewise>
           ${PROJECT_SOURCE_DIR}/README.md)
+
+# Output that does not arrive is a failure, whatever printed it.
+function(full_output_test name)
+  foreach(kind full closed pipe)
+    add_test(NAME FullOutput.${name}.${kind}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_full_output.sh ${kind} ${ARGN})
+    set_tests_properties(FullOutput.${name}.${kind} PROPERTIES FIXTURES_REQUIRED lanewise_test_profile
+      ENVIRONMENT LANEWISE_MACHINE=${lanewise_test_machine})
+  endforeach()
+endfunction()
+foreach(words "topology" "topology --json" "explain" "explain --json" "graph" "settings" "version" "env"
+    "stats" "stats --json" "stats --prometheus" "--help" "explain --help")
+  string(REPLACE " " ";" arguments "${words}")
+  string(REPLACE " " "" name "${words}")
+  full_output_test(${name} $<TARGET_FILE:lanewise> ${arguments})
+endforeach()
+full_output_test(show $<TARGET_FILE:lanewise> profile show ${lanewise_test_profile})
+full_output_test(check $<TARGET_FILE:lanewise> profile check ${lanewise_test_profile})
+full_output_test(convert $<TARGET_FILE:lanewise> profile convert ${lanewise_test_profile})
+
+add_test(NAME Program.TellsItsVersionAndCommit
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_version.sh $<TARGET_FILE:lanewise> ${PROJECT_SOURCE_DIR})
+add_test(NAME Program.TellsNoCommitWithoutARepository
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_version.sh none ${PROJECT_SOURCE_DIR})

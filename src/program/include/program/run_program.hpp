@@ -5,12 +5,13 @@
 // A program that is made of subcommands, from its command line to its exit status; for main.cpp of
 // lanewise and of lanewise-bench.
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <span>
 
 namespace lanewise::program {
 
 // Adds one subcommand to a program.
-using AddCommand = void (*)(CLI::App&);
+using AddCommand = std::function<void(CLI::App&)>;
 
 // Runs the one of `commands` that the command line names. The status is host::exit_status_of's, and
 // exit_bad_input for a command line that cannot be taken; a word that is no command is named, with
