@@ -20,6 +20,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "host/counters/counters_report.hpp"
+#include "host/process/standard_output.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -80,8 +81,9 @@ void print_communicator(const host::CountedCommunicator& communicator) {
 
 void print_process(const CountedProcess& process) {
   const auto state = describe(process.liveness);
-  std::printf("process %u (%s), NCCL %s, since %s, %.*s\n", process.process.pid,
-              process.program.c_str(), to_string(process.release).c_str(),
+  const auto user = process.user == ::geteuid() ? "" : ", user " + std::to_string(process.user);
+  std::printf("process %u (%s)%s, NCCL %s, since %s, %.*s\n", process.process.pid,
+              process.program.c_str(), user.c_str(), to_string(process.release).c_str(),
               format_time(process.started_seconds).c_str(), static_cast<int>(state.size()),
               state.data());
   for (const auto& communicator : process.communicators) print_communicator(communicator);
@@ -96,11 +98,12 @@ void print(const std::vector<CountedProcess>& processes, const StatsOptions& opt
   } else if (options.is_prometheus) {
     std::fputs(host::format_counters_prometheus(processes).c_str(), stdout);
   } else if (processes.empty()) {
-    std::puts("No process of this user has counted a call.");
+    std::puts(::geteuid() == 0 ? "No process has counted a call."
+                               : "No process of this user has counted a call; root sees all.");
   } else {
     for (const auto& process : processes) print_process(process);
   }
-  std::fflush(stdout);
+  host::flush_standard_output();
 }
 
 // A folder that is not there would look like one in which nobody counts.
@@ -127,6 +130,14 @@ void remove_shown(const std::vector<CountedProcess>& processes, const std::strin
     if (process.liveness == host::Liveness::dead) host::remove_dead_counters(folder, process);
 }
 
+// CLI11's own word for a number below one has 600 digits.
+std::string require_process(const std::string& word) {
+  const bool is_number = word.find_first_not_of("0123456789") == std::string::npos;
+  return is_number && word.find_first_not_of('0') != std::string::npos
+             ? ""
+             : word + ": expected the number of a process";
+}
+
 void show(const StatsOptions& options) {
   require_folder(options.folder);
   for (;;) {
@@ -149,7 +160,7 @@ void add_stats(CLI::App& app) {
   auto* command = app.add_subcommand(
       "stats", "Show the all-reduces of running processes: sizes, choices and their source");
   command->add_option("pid", options->pid, "One process (default: all of this user)")
-      ->check(CLI::PositiveNumber);
+      ->check(require_process);
   command->add_flag("--watch", options->is_watching, "Show them every second while they run");
   auto* json = command->add_flag("--json", options->is_json, "As JSON, for lanewise-bench tune");
   command->add_flag("--prometheus", options->is_prometheus, "As Prometheus' text format")

@@ -13,7 +13,7 @@ unset LANEWISE_PRIVATE_SHM
 mount -t tmpfs tmpfs /dev/shm
 expect() { grep -qE -- "$2" <<<"$1" || { echo "expected: $2"; echo "got: $1"; exit 1; }; }
 
-if [[ $case != nobody ]]; then "$plays" "$plugin" twice; fi
+if [[ $case != nobody && $case != other_user ]]; then "$plays" "$plugin" twice; fi
 pid=$(ls /dev/shm | sed -n 's/^lanewise-[0-9]*-stats-[0-9a-f]*-//p')
 case $case in
   table)
@@ -26,9 +26,19 @@ case $case in
     expect "$("$lanewise" stats --prometheus)" "^lanewise_calls_total\{pid=\"$pid\".* 1$" ;;
   removes)
     "$lanewise" stats >/dev/null
-    expect "$("$lanewise" stats)" "^No process of this user has counted a call.$" ;;
+    expect "$("$lanewise" stats)" "^No process .*has counted a call|^No process has counted a call" ;;
   pid) expect "$("$lanewise" stats "$pid")" "^process $pid " ;;
   nobody) expect "$("$lanewise" stats)" "^No process" ;;
+  other_user)
+    # An image runs as a user of its own: root sees its server, and leaves the counts to it.
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    chmod 755 "$scratch" && cp "$plays" "$plugin" "$scratch" && chmod 1777 /dev/shm
+    (cd "$scratch" && exec setpriv --reuid 1234 --regid 1234 --clear-groups \
+      "./$(basename "$plays")" "./$(basename "$plugin")" twice)
+    for _ in 1 2; do expect "$("$lanewise" stats)" '^process [0-9]+ \(plays_nccl\), user 1234, '; done
+    expect "$("$lanewise" stats --json)" '"user":1234,'
+    ;;
   unknown_pid)
     status=0; said=$("$lanewise" stats 4194305 2>&1) || status=$?
     [[ $status == 2 ]] || { echo "status $status"; exit 1; }

@@ -27,9 +27,24 @@ constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 std::string name_prefix() { return "lanewise-" + std::to_string(geteuid()) + "-stats-"; }
 
+bool sees_all_users() noexcept { return geteuid() == 0; }
+
+bool is_own_name(std::string_view name) { return name.starts_with(name_prefix()); }
+
+// "lanewise-1000-stats-..".
+bool is_anyones_name(std::string_view name) {
+  constexpr std::string_view start = "lanewise-";
+  if (!name.starts_with(start)) return false;
+  name.remove_prefix(start.size());
+  const auto digits = name.find_first_not_of("0123456789");
+  return digits != 0 && digits != std::string_view::npos &&
+         name.substr(digits).starts_with("-stats-");
+}
+
 std::optional<CountersOnDisk> read_file(std::string path, int file, ReadDepth depth) {
   struct stat status {};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+      (status.st_uid != geteuid() && !sees_all_users()) ||
       status.st_size != static_cast<off_t>(sizeof(CountersFile)))
     return std::nullopt;
   CounterHeader header{};
@@ -39,6 +54,7 @@ std::optional<CountersOnDisk> read_file(std::string path, int file, ReadDepth de
   CountersOnDisk found{std::move(path),
                        {status.st_dev, status.st_ino},
                        ProcessIdentity::from_word(header.process, header.pid_namespace),
+                       status.st_uid,
                        nullptr};
   if (depth == ReadDepth::header) return found;
   found.content = std::make_unique<CountersFile>();
@@ -48,14 +64,14 @@ std::optional<CountersOnDisk> read_file(std::string path, int file, ReadDepth de
   return found;
 }
 
-// The names of this user's files of counters, whatever is in them.
-std::vector<std::string> list_names(const std::string& folder) {
+// The names of files of counters, whatever is in them.
+std::vector<std::string> list_names(const std::string& folder,
+                                    bool (*is_wanted)(std::string_view)) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr) return names;
-  const std::string prefix = name_prefix();
   while (const dirent* entry = readdir(entries.get()))
-    if (std::string_view(entry->d_name).starts_with(prefix)) names.emplace_back(entry->d_name);
+    if (is_wanted(entry->d_name)) names.emplace_back(entry->d_name);
   return names;
 }
 
@@ -90,14 +106,14 @@ std::string counters_path(const std::string& folder, const ProcessIdentity& proc
 
 std::vector<CountersOnDisk> find_counters(const std::string& folder, ReadDepth depth) {
   std::vector<CountersOnDisk> found;
-  for (const auto& name : list_names(folder))
+  for (const auto& name : list_names(folder, sees_all_users() ? is_anyones_name : is_own_name))
     if (auto counters = open_and_read(folder + '/' + name, depth))
       found.push_back(std::move(*counters));
   return found;
 }
 
 void limit_dead_counters(const std::string& folder) {
-  const auto names = list_names(folder);
+  const auto names = list_names(folder, is_own_name);
   if (names.size() <= most_dead_files) return;
   const auto own_namespace = this_process().pid_namespace;
   std::vector<CountersOnDisk> dead;

@@ -19,11 +19,13 @@ inline constexpr std::uint64_t counters_magic = 0x6c616e6577697300 + 0x6300 + 1;
 // The namespace is in the name: containers that share the folder share numbers.
 [[nodiscard]] std::string counters_path(const std::string& folder, const ProcessIdentity& process);
 
-// This user's files of counters, whole and of this layout, opened for reading.
+// This user's files of counters, whole and of this layout, opened for reading; for root those of
+// all users, whose file's owner need not be the one in its name: a container may map its users.
 struct CountersOnDisk {
   std::string path;
   FileIdentity identity;
   ProcessIdentity process;
+  std::uint32_t user = 0;                 // the file's owner
   std::unique_ptr<CountersFile> content;  // null where only the header was wanted
 };
 enum class ReadDepth : std::uint8_t { header, content };

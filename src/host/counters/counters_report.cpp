@@ -3,6 +3,8 @@
 
 #include "host/counters/counters_report.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -65,6 +67,7 @@ std::vector<CountedProcess> read_live_counters(const std::string& folder) {
     const auto& header = found.content->header;
     CountedProcess process;
     process.process = found.process;
+    process.user = found.user;
     process.liveness = liveness_of(found.process);
     process.program = read_program(header.program);
     process.release = release_of(header.release);
@@ -83,7 +86,7 @@ std::vector<CountedProcess> read_live_counters(const std::string& folder) {
 
 void remove_dead_counters(const std::string& folder, const CountedProcess& process) {
   for (const auto& found : find_counters(folder, ReadDepth::header))
-    if (found.path == process.path && found.process == process.process &&
+    if (found.user == geteuid() && found.path == process.path && found.process == process.process &&
         liveness_of(found.process) == Liveness::dead)
       remove_shared_file(found.path, found.identity);
 }

@@ -65,6 +65,7 @@ std::string communicator_to_json(const CountedCommunicator& communicator) {
 
 std::string process_to_json(const CountedProcess& process) {
   return "\n{\"pid\":" + std::to_string(process.process.pid) +
+         ",\"user\":" + std::to_string(process.user) +
          ",\"state\":" + quote_json(name_of_state(process.liveness)) +
          ",\"program\":" + quote_json(process.program) +
          ",\"nccl\":" + quote_json(to_string(process.release)) +

@@ -264,7 +264,8 @@ TEST_F(LiveCountersTest, ReadAsJsonWithTheSizesForTheBench) {
   EXPECT_EQ(
       format_counters_json(processes),
       "{\"schema_version\":1,\n\"sizes\":[{\"bytes\":14336,\"calls\":2}],\n"
-      "\"processes\":[\n{\"pid\":42,\"state\":\"alive\",\"program\":\"a\\\"b\",\"nccl\":\"2.28.9\","
+      "\"processes\":[\n{\"pid\":42,\"user\":0,\"state\":\"alive\",\"program\":\"a\\\"b\",\"nccl\":"
+      "\"2.28.9\","
       "\"started\":1,\"lost_calls\":0,\"communicators\":[{\"id\":\"0000000000000abc\",\"ranks\":8,"
       "\"gpu\":\"0000:c1:00.0\",\"mode\":\"inert\",\"is_open\":true,\"calls\":["
       "{\"bytes\":14336,\"is_exact\":true,\"calls\":1,\"source\":\"profile\","

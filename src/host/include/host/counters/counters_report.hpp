@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// What the live counters of this user's processes say, as values and as text for programs.
+// What the live counters of processes say, as values and as text for programs.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +34,7 @@ struct CountedCommunicator {
 
 struct CountedProcess {
   ProcessIdentity process;
+  std::uint32_t user = 0;
   Liveness liveness = Liveness::unknown;
   std::string program;
   NcclRelease release;
@@ -43,14 +44,15 @@ struct CountedProcess {
   std::string path;
 };
 
-// By pid. Throws nothing but std::bad_alloc; files that are no counters are passed over.
+// By pid; of this user, for root of all. Throws nothing but std::bad_alloc; files that are no
+// counters are passed over.
 [[nodiscard]] std::vector<CountedProcess> read_live_counters(const std::string& folder);
-// Removes the file of a process that is dead; leaves every other one.
+// Removes the file of a process of this user that is dead; leaves every other one.
 void remove_dead_counters(const std::string& folder, const CountedProcess& process);
 
 // {"schema_version":1,
 //  "sizes":[{"bytes":N,"calls":N},..],
-//  "processes":[{"pid":N,"state":"alive|dead|unknown","program":"..","nccl":"2.28.9",
+//  "processes":[{"pid":N,"user":N,"state":"alive|dead|unknown","program":"..","nccl":"2.28.9",
 //    "started":N,"lost_calls":N,"communicators":[{"id":"16 hex digits"|null,"ranks":N,
 //      "gpu":"0000:c1:00.0"|null,"mode":"applies|observes|inert","is_open":true|false,
 //      "calls":[{"bytes":N,"is_exact":true|false,"calls":N,"source":"none|profile|model|forced",
