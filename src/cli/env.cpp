@@ -20,8 +20,23 @@ struct EnvOptions {
   bool is_systemd = false;
 };
 
+// A field of --mount, which is a line of CSV.
+std::string quote_field(const std::string& field) {
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char sign : field) quoted.append(sign == '"' ? 2 : 1, sign);
+  return quoted + '"';
+}
+
+// -v splits at ':', which a path may hold.
 void print_volume(const std::string& from, const std::string& to) {
-  std::printf("-v %s\n", quote_for_shell(from + ":" + to + ":ro").c_str());
+  if ((from + to).find(':') == std::string::npos) {
+    std::printf("-v %s\n", quote_for_shell(from + ":" + to + ":ro").c_str());
+    return;
+  }
+  const auto mount = "type=bind," + quote_field("source=" + from) + "," +
+                     quote_field("target=" + to) + ",readonly";
+  std::printf("--mount %s\n", quote_for_shell(mount).c_str());
 }
 
 void print_docker(const PreparedLaunch& launch) {

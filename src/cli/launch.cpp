@@ -30,16 +30,17 @@ Environment read_own(LaunchTarget target) {
 }
 
 std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
-                                               const std::string& asked_for) {
-  return host::find_profile(asked_for.empty() ? settings.profile : asked_for,
-                            fingerprint(read_machine({}, settings)), host::profile_folders());
+                                               const std::string& asked) {
+  return host::find_profile(asked, fingerprint(read_machine({}, settings)),
+                            host::profile_folders());
 }
 
-std::string describe(const std::optional<host::FoundProfile>& found,
-                     const host::Settings& settings) {
+std::string describe(const std::optional<host::FoundProfile>& found, const host::Settings& settings,
+                     const std::string& asked) {
   if (settings.mode != host::Mode::apply)
     return "LANEWISE_MODE=" + std::string(name_of(settings.mode)) +
            ": NCCL keeps its own choices and its own environment";
+  if (asked == host::no_profile) return "no profile, as you asked: choices by the wave model";
   if (!found) return "no profile of this machine: choices by the wave model, stock's environment";
   return "profile " + found->path.string() + ", measured with NCCL " +
          to_string(found->profile.nccl);
@@ -63,6 +64,25 @@ std::vector<std::string> find_files(const PreparedLaunch& launch, LaunchTarget t
   return files;
 }
 
+// What the plan needs to know of the files that `own` names.
+void look_at_files(LaunchRequest& request, const std::filesystem::path& plugin_folder) {
+  const auto tuner = request.own.find("NCCL_TUNER_PLUGIN");
+  if (tuner != request.own.end() && names_plugin(tuner->second)) {
+    const auto named = host::check_plugin_path(tuner->second, plugin_folder);
+    request.is_tuner_there = named.is_there;
+    request.tuner_remark = named.remark;
+  }
+  const auto loader = request.own.find("LD_LIBRARY_PATH");
+  if (loader != request.own.end())
+    request.other_copies = host::copies_before(loader->second, plugin_folder);
+}
+
+// "none" is LANEWISE_PROFILE's word for no profile and the option's, too.
+std::string path_of(const std::string& profile_option) {
+  if (profile_option.empty() || profile_option == host::no_profile) return profile_option;
+  return std::filesystem::absolute(profile_option).lexically_normal().string();
+}
+
 }  // namespace
 
 PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target) {
@@ -70,18 +90,23 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
   launch.plugin_folder = host::find_plugin_folder();
   LaunchRequest request;
   request.own = read_own(target);
-  const auto settings = host::parse_settings(host::read_process_environment());
+  // A child's NCCL sets what its configuration files hold before it loads the plugin.
+  const bool is_child = target == LaunchTarget::child;
+  const auto settings =
+      host::parse_settings(is_child ? request.own : host::read_process_environment());
   if (target != LaunchTarget::container) request.plugin_folder = launch.plugin_folder;
-  if (!profile_option.empty())
-    request.profile_path = std::filesystem::absolute(profile_option).lexically_normal().string();
-  const auto found = find_profile(settings, request.profile_path);
+  look_at_files(request, launch.plugin_folder);
+  request.profile_path = path_of(profile_option);
+  const std::string asked = request.profile_path.empty() ? settings.profile : request.profile_path;
+  const auto found = find_profile(settings, asked);
   if (found && settings.mode == host::Mode::apply) request.profile = &found->profile;
   if (found) launch.profile_path = found->path.string();
   // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.
-  if (target != LaunchTarget::child) request.profile_path = launch.profile_path;
+  if (target != LaunchTarget::child)
+    request.profile_path = found ? launch.profile_path : asked == host::no_profile ? asked : "";
   launch.plan = plan_launch(request);
   launch.files = find_files(launch, target);
-  launch.plan.remarks.push_back(describe(found, settings));
+  launch.plan.remarks.push_back(describe(found, settings, asked));
   return launch;
 }
 

@@ -15,7 +15,9 @@ const std::string& named_machine(const std::string& option,
 }
 
 Topology read_machine(const std::string& option, const host::Settings& settings) {
-  const std::string& named = named_machine(option, settings);
+  // The plugin reads the setting's file and refuses one that everyone may write, so this does.
+  if (!option.empty()) return host::view_topology(std::filesystem::path(option));
+  const std::string& named = settings.machine;
   return named.empty() ? host::read_topology() : host::read_topology(std::filesystem::path(named));
 }
 

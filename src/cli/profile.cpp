@@ -11,8 +11,10 @@
 
 #include "commands.hpp"
 #include "core/profile/environment_key.hpp"
+#include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
 #include "host/process/settings.hpp"
+#include "host/process/standard_output.hpp"
 #include "host/profile/profile_file.hpp"
 #include "profile_convert.hpp"
 
@@ -63,7 +65,7 @@ void show_group(const GpuGroup& group) {
 }
 
 void show(const std::string& path) {
-  const auto profile = host::read_profile(path);
+  const auto profile = host::parse_profile(host::view_text_file(path), path);
   std::printf("machine  %s (%s)\n", profile.machine.c_str(), profile.fingerprint.c_str());
   std::printf("NCCL     %s\n", to_string(profile.nccl).c_str());
   std::printf("driver   %s\n", profile.driver.empty() ? "not recorded" : profile.driver.c_str());
@@ -109,12 +111,16 @@ void check(const std::string& path) {
   const auto topology =
       machine.empty() ? host::read_topology() : host::read_topology(std::filesystem::path(machine));
   const auto here = fingerprint(topology);
-  if (profile.fingerprint == here)
+  const bool fits = profile.fingerprint == here;
+  if (fits)
     std::printf("made on this machine, for NCCL %s\n", to_string(profile.nccl).c_str());
   else
     std::printf("does not fit: made on machine %s (%s), this is %s\n", profile.fingerprint.c_str(),
                 profile.machine.c_str(), here.c_str());
   say_environment(profile, process);
+  if (fits) return;
+  host::flush_standard_output();
+  throw Exit{exit_failure};
 }
 
 void add_file_command(CLI::App& parent, const std::string& name, const std::string& description,
@@ -131,7 +137,9 @@ void add_profile(CLI::App& app) {
   auto* command = app.add_subcommand("profile", "Show, check or convert a measured profile");
   command->require_subcommand(1);
   add_file_command(*command, "show", "Print a profile as tables", show);
-  add_file_command(*command, "check", "Validate a profile and say whether it fits here", check);
+  add_file_command(
+      *command, "check",
+      "Validate a profile and say whether it fits this machine (status 0; 1: it does not)", check);
   add_profile_convert(*command);
 }
 

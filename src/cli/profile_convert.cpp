@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/nccl/known_releases.hpp"
 #include "host/files/text_file.hpp"
 #include "host/profile/profile_file.hpp"
 #include "host/profile/tuner_csv.hpp"
@@ -68,6 +69,8 @@ void convert_profile(const ConvertOptions& options, const Profile& profile) {
 Profile describe_here(const std::string& nccl) {
   const auto release = parse_nccl_release(nccl);
   if (!release) throw Error("--nccl: expected the release the rows are for, as 2.30.7");
+  if (const auto fault = describe_unknown_release(*release))
+    throw Error("--nccl " + nccl + ": " + *fault);
   const auto topology = read_machine({});
   Profile profile;
   profile.fingerprint = fingerprint(topology);

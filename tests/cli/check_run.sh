@@ -139,5 +139,55 @@ case $3 in
     name_graph_file "$4"
     NCCL_GRAPH_FILE="$scratch/ring graph.xml" LANEWISE_MACHINE=$5 expect_status 0 "$lanewise" run --profile "$profile" -- true
     ;;
+  word_before)
+    expect_status 2 "$lanewise" run nice -- true
+    grep -q 'nice: expected -- before the command' "$scratch/err" || fail "no word is dropped"
+    ;;
+  without_proc)
+    unshare -rm true 2>/dev/null || exit 77
+    expect_status 7 unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$lanewise" run -- sh -c 'exit 7'
+    ;;
+  profile_none)
+    LANEWISE_MACHINE=$5 "$lanewise" run --profile none -- sh -c 'echo "$LANEWISE_PROFILE"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = none ] || fail "the word is the setting's: $(cat "$scratch/err")"
+    ;;
+  profile_none_docker)
+    LANEWISE_PROFILE=none LANEWISE_MACHINE=$5 "$lanewise" env --docker >"$scratch/out" 2>/dev/null || fail "it prints"
+    grep -qx -- '-e LANEWISE_PROFILE=none' "$scratch/out" || fail "a container is told, too"
+    ;;
+  docker_colon)
+    mkdir "$scratch/a:b,c"
+    cp "$4" "$scratch/a:b,c/profile.json"
+    LANEWISE_MACHINE=$5 "$lanewise" env --docker --profile "$scratch/a:b,c/profile.json" >"$scratch/out" 2>/dev/null || fail "it prints"
+    file="$scratch/a:b,c/profile.json"
+    grep -qxF -- "--mount 'type=bind,\"source=$file\",\"target=$file\",readonly'" "$scratch/out" ||
+      fail "a path with a colon is mounted whole: $(cat "$scratch/out")"
+    ;;
+  tuner_stale)
+    NCCL_TUNER_PLUGIN=$scratch/libnccl-tuner-lanewise.so LANEWISE_MACHINE=$5 \
+      "$lanewise" run --profile "$4" -- sh -c 'echo "<$NCCL_MIN_NCHANNELS>"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = '<>' ] || fail "the environment goes with our choices alone"
+    grep -q 'is not there' "$scratch/err" || fail "it is said"
+    ;;
+  tuner_copy)
+    cp "$plugin_folder/libnccl-tuner-lanewise.so" "$scratch"
+    NCCL_TUNER_PLUGIN=$scratch/libnccl-tuner-lanewise.so "$lanewise" run -- true 2>"$scratch/err"
+    grep -q 'is another copy than' "$scratch/err" || fail "it is said"
+    ;;
+  other_copy)
+    cp "$plugin_folder/libnccl-tuner-lanewise.so" "$scratch"
+    LD_LIBRARY_PATH=/x:$scratch "$lanewise" run -- sh -c 'echo "$LD_LIBRARY_PATH"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = "$plugin_folder:/x:$scratch" ] || fail "our own comes first: $(cat "$scratch/out")"
+    grep -q "$scratch holds another copy" "$scratch/err" || fail "it is said"
+    ;;
+  own_copy)
+    LD_LIBRARY_PATH=/x:$plugin_folder:$scratch "$lanewise" run -- sh -c 'echo "$LD_LIBRARY_PATH"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = "/x:$plugin_folder:$scratch" ] || fail "a path that finds ours stays"
+    ;;
+  conf_mode)
+    echo LANEWISE_MODE=observe >"$scratch/.nccl.conf"
+    LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "<$NCCL_MIN_NCHANNELS>"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = '<>' ] || fail "a mode in NCCL's configuration file counts"
+    ;;
   *) fail "no such case: $3" ;;
 esac

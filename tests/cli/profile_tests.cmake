@@ -16,6 +16,12 @@ lanewise_profile_test(ShowsTheBestEnvironment 0 "(best): NCCL_MIN_NCHANNELS=16"
   show ${lanewise_test_profile})
 lanewise_profile_test(ChecksThatAProfileFitsThisMachine 0 "made on this machine"
   check ${lanewise_test_profile})
+add_test(NAME ProfileCommand.SaysByItsStatusThatAProfileIsOfAnotherMachine COMMAND ${check_output}
+  1 "does not fit: made on machine" env
+  LANEWISE_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/machines/switch_hwloc.xml
+  $<TARGET_FILE:lanewise> profile check ${lanewise_test_profile})
+set_tests_properties(ProfileCommand.SaysByItsStatusThatAProfileIsOfAnotherMachine PROPERTIES
+  FIXTURES_REQUIRED lanewise_test_profile)
 lanewise_profile_test(RefusesAnotherSchemaWithItsLine 2
   "broken_profile.json:2: schema_version: expected 1" check broken_profile.json)
 lanewise_profile_test(RefusesAMissingFile 2 "none.json: cannot open" show none.json)
@@ -28,6 +34,8 @@ lanewise_profile_test(NamesTheRowsItCannotTake 0 "rows.conf:3: not taken for 8 r
   convert ${lanewise_rows} --ranks 8 --nccl 2.30.7)
 lanewise_profile_test(RefusesRowsWithoutRanks 2 "--ranks" convert ${lanewise_rows} --nccl 2.30.7)
 lanewise_profile_test(RefusesRowsWithoutARelease 2 "--nccl" convert ${lanewise_rows} --ranks 8)
+lanewise_profile_test(RefusesRowsForAnNcclThatThereIsNot 2 "--nccl 2.30.6: there is no such NCCL"
+  convert ${lanewise_rows} --ranks 8 --nccl 2.30.6)
 lanewise_profile_test(RefusesBrokenRowsWithTheirLine 2 "broken_rows.conf:2: algorithm"
   convert broken_rows.conf --ranks 8 --nccl 2.30.7)
 lanewise_profile_test(RefusesLl128WithoutProof 2 "ll128_rows.conf:2: expected no LL128"

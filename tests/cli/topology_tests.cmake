@@ -1,6 +1,8 @@
-foreach(machine flat_guest no_nvidia switch_hwloc two_sockets_mixed)
+foreach(file dev_subset.xml flat_guest.xml no_nvidia.xml switch_hwloc.xml topo_matrix.smi two_hosts.xml
+    two_sockets_mixed.xml)
+  cmake_path(REMOVE_EXTENSION file LAST_ONLY OUTPUT_VARIABLE machine)
   foreach(form txt json)
-    set(arguments topology --machine ${machine}.xml)
+    set(arguments topology --machine ${file})
     if(form STREQUAL json)
       list(APPEND arguments --json)
     endif()
@@ -12,9 +14,16 @@ foreach(machine flat_guest no_nvidia switch_hwloc two_sockets_mixed)
 endforeach()
 
 add_test(NAME TopologyCommand.RefusesWithFileAndLine
-  COMMAND lanewise topology --machine ${CMAKE_CURRENT_SOURCE_DIR}/machines/two_sockets_mixed.txt)
+  COMMAND lanewise topology --machine ${CMAKE_CURRENT_SOURCE_DIR}/machines/two_sockets_mixed.json)
 set_tests_properties(TopologyCommand.RefusesWithFileAndLine PROPERTIES
-  PASS_REGULAR_EXPRESSION "two_sockets_mixed.txt:[0-9]+: expected well-formed XML")
+  PASS_REGULAR_EXPRESSION "two_sockets_mixed.json:[0-9]+: expected well-formed XML")
+set(open_machine ${CMAKE_CURRENT_BINARY_DIR}/open_machine.xml)
+file(COPY_FILE ${CMAKE_CURRENT_SOURCE_DIR}/machines/dev_subset.xml ${open_machine})
+file(CHMOD ${open_machine} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ GROUP_WRITE WORLD_READ WORLD_WRITE)
+add_test(NAME TopologyCommand.ShowsAFileThatEveryoneMayWrite COMMAND ${check_output}
+  0 "GPU10" $<TARGET_FILE:lanewise> topology --machine ${open_machine})
+add_test(NAME TopologyCommand.RefusesANameThatIsNotUtf8AsJson COMMAND ${check_output}
+  2 "expected UTF-8" sh -c "cp '${open_machine}' \"$(printf 'bad\\377.xml')\" && '$<TARGET_FILE:lanewise>' topology --json --machine \"$(printf 'bad\\377.xml')\"")
 add_test(NAME TopologyCommand.ShowsThisMachine COMMAND lanewise topology)
 set_tests_properties(TopologyCommand.ShowsThisMachine PROPERTIES
   PASS_REGULAR_EXPRESSION "machine      this machine\n.*fingerprint  [0-9a-f]+\n"
@@ -34,6 +43,8 @@ machine_setting_test(YieldsToTheOption 0 ${machines}/switch_hwloc.xml
   "machine      ${machines}/flat_guest.xml" topology --machine ${machines}/flat_guest.xml)
 machine_setting_test(IsObeyedByExplain 0 ${machines}/switch_hwloc.xml
   "${machines}/switch_hwloc.xml, " explain)
+# The plugin would refuse it.
+machine_setting_test(RefusesAFileThatEveryoneMayWrite 2 ${open_machine} "chmod o-w" topology)
 foreach(command topology explain graph run)
   set(words ${command})
   if(command STREQUAL run)

@@ -24,7 +24,8 @@ bool holds_entry(std::string_view list, std::string_view folder) {
   return false;
 }
 
-// The user's entries stay in front: their libraries must win over anything in our folder.
+// The user's entries stay in front: their libraries must win over anything in our folder, but for
+// another copy of the plugin.
 void add_loader_path(const LaunchRequest& request, LaunchPlan& plan) {
   const auto& folder = request.plugin_folder;
   if (folder.empty()) return;
@@ -35,6 +36,12 @@ void add_loader_path(const LaunchRequest& request, LaunchPlan& plan) {
   const auto own = request.own.find("LD_LIBRARY_PATH");
   if (own == request.own.end() || own->second.empty()) {
     plan.variables.push_back({"LD_LIBRARY_PATH", folder, "where the plugin is"});
+  } else if (!request.other_copies.empty()) {
+    plan.variables.push_back({"LD_LIBRARY_PATH", folder + ":" + own->second,
+                              "yours, with the plugin's folder before another copy's"});
+    for (const auto& copy : request.other_copies)
+      plan.remarks.push_back("LD_LIBRARY_PATH: " + copy +
+                             " holds another copy of the plugin, which is not the one in use");
   } else if (!holds_entry(own->second, folder)) {
     plan.variables.push_back({"LD_LIBRARY_PATH", own->second + ":" + folder,
                               "yours, with the plugin's folder at its end"});
@@ -49,7 +56,14 @@ bool is_tuner_ours(const LaunchRequest& request, LaunchPlan& plan) {
     return true;
   }
   plan.remarks.push_back("NCCL_TUNER_PLUGIN=" + own->second + " is set already and kept");
-  if (names_plugin(own->second)) return true;
+  if (!request.tuner_remark.empty())
+    plan.remarks.push_back("NCCL_TUNER_PLUGIN: the plugin named " + request.tuner_remark);
+  if (names_plugin(own->second) && request.is_tuner_there) return true;
+  if (!request.is_tuner_there) {
+    plan.remarks.emplace_back(
+        "so NCCL loads no tuner, and its environment is not applied: unset NCCL_TUNER_PLUGIN");
+    return false;
+  }
   plan.remarks.emplace_back(
       "that is not Lanewise, so its choices are not in force and its environment is not applied");
   return false;

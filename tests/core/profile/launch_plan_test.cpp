@@ -72,6 +72,29 @@ TEST(LaunchPlan, LeavesALoaderPathThatHoldsTheFolder) {
   EXPECT_EQ(find(plan_launch(request), "LD_LIBRARY_PATH"), nullptr);
 }
 
+TEST(LaunchPlan, PutsItsFolderBeforeAnotherCopysAndSaysSo) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["LD_LIBRARY_PATH"] = "/old/lib:/x";
+  request.other_copies = {"/old/lib"};
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(value_of(plan, "LD_LIBRARY_PATH"), "/opt/lanewise/lib:/old/lib:/x");
+  ASSERT_EQ(plan.remarks.size(), 1U);
+  EXPECT_NE(plan.remarks[0].find("/old/lib holds another copy"), std::string::npos);
+}
+
+TEST(LaunchPlan, TakesATunerThatIsNotThereForNone) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_TUNER_PLUGIN"] = "/gone/libnccl-tuner-lanewise.so";
+  request.is_tuner_there = false;
+  request.tuner_remark = "is not there";
+
+  EXPECT_EQ(find(plan_launch(request), "NCCL_MIN_NCHANNELS"), nullptr);
+}
+
 TEST(LaunchPlan, RefusesAFolderThatALoaderPathCannotHold) {
   const auto profile = make_profile();
   auto request = make_request(profile);

@@ -29,6 +29,12 @@ struct LaunchRequest {
   std::string plugin_folder;
   std::string profile_path;
   const Profile* profile = nullptr;  // of this machine; nullptr: none
+  // What is wrong with the path in `own`'s NCCL_TUNER_PLUGIN; empty: nothing, or no path.
+  std::string tuner_remark;
+  bool is_tuner_there = true;
+  // Entries of `own`'s LD_LIBRARY_PATH that hold another copy of the plugin than `plugin_folder`
+  // and would win over it.
+  std::vector<std::string> other_copies;
 };
 
 struct LaunchVariable {
@@ -43,9 +49,10 @@ struct LaunchPlan {
   std::vector<std::string> remarks;       // what was left alone and why
 };
 
-// LD_LIBRARY_PATH grows at its end. Where the user names another tuner or none, the environment
-// layer is left out as well: it was measured together with Lanewise's choices. Throws Error for a
-// folder that LD_LIBRARY_PATH cannot hold, and where `profile_path` contradicts LANEWISE_PROFILE.
+// LD_LIBRARY_PATH grows at its end, or at its start where another copy would win. Where the user
+// names another tuner or none, the environment layer is left out as well: it was measured together
+// with Lanewise's choices. Throws Error for a folder that LD_LIBRARY_PATH cannot hold, and where
+// `profile_path` contradicts LANEWISE_PROFILE.
 [[nodiscard]] LaunchPlan plan_launch(const LaunchRequest& request);
 
 enum class LaunchFormat : std::uint8_t { shell, docker, systemd };
