@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core/byte_size.hpp"
 #include "core/error.hpp"
+#include "core/nccl/known_releases.hpp"
+#include "explain_gpus.hpp"
 #include "explain_output.hpp"
 #include "explain_scene.hpp"
 #include "host/nccl/nccl_environment.hpp"
@@ -17,6 +20,8 @@ namespace lanewise::cli {
 namespace {
 
 constexpr int most_ranks = 1024;
+constexpr int most_gpu_number = 65535;
+constexpr std::size_t largest_size = std::size_t{1} << 40U;
 
 std::size_t size_of_type(const std::string& dtype) {
   struct Type {
@@ -29,11 +34,27 @@ std::size_t size_of_type(const std::string& dtype) {
   throw Error("--dtype " + dtype + ": expected bf16, fp16, fp32 or fp8");
 }
 
+std::size_t size_of(const std::string& text) {
+  const auto bytes = parse_byte_size(text);
+  if (!bytes || *bytes == 0 || *bytes > largest_size)
+    throw Error("--bytes " + text + ": expected 1 to " + std::to_string(largest_size) +
+                " bytes, as 14336, 14K or 4M");
+  return *bytes;
+}
+
 std::vector<std::size_t> sizes_of(const ExplainOptions& options) {
-  if (!options.bytes.empty()) return options.bytes;
   std::vector<std::size_t> sizes;
-  for (const auto tokens : options.tokens)
-    sizes.push_back(options.hidden * size_of_type(options.dtype) * tokens);
+  for (const auto& text : options.bytes) sizes.push_back(size_of(text));
+  if (!sizes.empty()) return sizes;
+  const std::size_t type = size_of_type(options.dtype);
+  for (const auto tokens : options.tokens) {
+    // Each factor is at most largest_size, the product of two need not fit a number.
+    if (tokens > largest_size / type / options.hidden)
+      throw Error("--hidden " + std::to_string(options.hidden) + " times --tokens " +
+                  std::to_string(tokens) + ": expected at most " + std::to_string(largest_size) +
+                  " bytes");
+    sizes.push_back(options.hidden * type * tokens);
+  }
   return sizes;
 }
 
@@ -65,6 +86,26 @@ std::optional<ExplainedEnvironments> report_environments(const ExplainOptions& o
   return environments;
 }
 
+void add_gpu_remarks(const ExplainScene& scene, std::vector<std::string>& remarks) {
+  remarks.insert(remarks.end(), scene.gpu_remarks.begin(), scene.gpu_remarks.end());
+  if (!scene.is_first_group) return;
+  const auto remark = std::to_string(scene.used.gpus.size()) + " ranks on GPUs " +
+                      scene.used_numbers + ", the first ones; --gpus names others";
+  const auto others = describe_other_groups(scene);
+  remarks.push_back(remark + (others.empty() ? "." : ": " + others + "."));
+}
+
+std::string describe_estimate(const ExplainScene& scene) {
+  std::string text = "NCCL's costs are estimated from the machine";
+  if (scene.here.inputs.nodes == 1)
+    text += ": its search would find " + to_string(scene.estimated.ring);
+  if (!scene.topology.stated_paths.empty())
+    text +=
+        ", if these are Gen5 x16 GPUs of compute capability 12.0 and the sockets' link is a slow "
+        "one, which the table of nvidia-smi does not say";
+  return text + "; --table FILE takes its own.";
+}
+
 std::vector<std::string> remarks_of(const ExplainScene& scene) {
   std::vector<std::string> remarks;
   if (scene.is_bundled) remarks.emplace_back("No GPU here: the machine that ships with the tool.");
@@ -73,9 +114,11 @@ std::vector<std::string> remarks_of(const ExplainScene& scene) {
                       ": NCCL keeps its own choices and its own environment.");
   if (!scene.here.refusal.empty())
     remarks.push_back(scene.found->path.string() + " is not used: " + scene.here.refusal);
-  if (!scene.table)
-    remarks.emplace_back(
-        "NCCL's costs are estimated from the machine; --table FILE takes its own.");
+  if (!scene.table) remarks.push_back(describe_estimate(scene));
+  add_gpu_remarks(scene, remarks);
+  if (is_newer_than_known(scene.here.inputs.release))
+    remarks.push_back("NCCL " + to_string(scene.here.inputs.release) +
+                      " is newer than any that is known here; the newest known one's rules hold.");
   return remarks;
 }
 
@@ -93,13 +136,27 @@ ExplainReport start_report(const ExplainOptions& options, const ExplainScene& sc
   return report;
 }
 
+// As NCCL hands them to a tuner: without what NCCL_ALGO and NCCL_PROTO forbid.
+CostArray costs_of(const ExplainScene& scene, const ExplainLayer& layer, std::size_t bytes) {
+  if (scene.table) return filter_costs(layer.filter, host::costs_at(*scene.table, bytes));
+  CostModelInputs estimated = scene.estimated;
+  estimated.ll128 = layer.filter.ll128;
+  return filter_costs(layer.filter, cost_array(bytes, estimated));
+}
+
 ExplainedSize explain_size(const ExplainScene& scene, std::size_t bytes) {
-  CostArray costs =
-      scene.table ? host::costs_at(*scene.table, bytes) : cost_array(bytes, scene.estimated);
-  const Query query{Collective::all_reduce, bytes, scene.here.inputs.ranks, 1, 1};
-  const CostTable table(costs.data(), algorithm_count, protocol_count);
+  const auto& inputs = scene.here.inputs;
+  const Query query{Collective::all_reduce, bytes, inputs.ranks, inputs.nodes, 1};
   const auto in = [&](const ExplainLayer& layer) {
-    return explain(layer.inputs, query, table, layer.communicator);
+    CostArray costs = costs_of(scene, layer, bytes);
+    const CostTable table(costs.data(), algorithm_count, protocol_count);
+    auto explanation = explain(layer.inputs, query, table, layer.communicator);
+    if (explanation.has_absurd_costs)
+      explanation.reason += scene.table
+                                ? "; NCCL's search found no ring, its costs are not real"
+                                : "; by our estimate NCCL's search finds no ring, so that its "
+                                  "costs are not real";
+    return explanation;
   };
   ExplainedSize row{bytes, in(scene.here), std::nullopt};
   if (scene.with_best) row.with_best = in(*scene.with_best);
@@ -122,7 +179,14 @@ void add_explain(CLI::App& app) {
       "explain", "What NCCL does with an all-reduce, what Lanewise does, and why");
   command->add_option("--ranks", options->ranks, "Ranks; all GPUs where not given")
       ->check(CLI::Range(2, most_ranks));
-  command->add_option("--machine", options->machine, "A topology: hwloc's or NCCL's XML")
+  command
+      ->add_option("--gpus", options->gpus,
+                   "The ranks' GPUs, by the numbers of `lanewise topology`")
+      ->delimiter(',')
+      ->check(CLI::Range(0, most_gpu_number));
+  command
+      ->add_option("--machine", options->machine,
+                   "A topology: hwloc's or NCCL's XML, or the table of nvidia-smi topo -m")
       ->type_name("FILE");
   command->add_option("--table", options->table, "NCCL's costs on that machine, JSON")
       ->type_name("FILE");
@@ -131,9 +195,9 @@ void add_explain(CLI::App& app) {
   command->add_option("--nccl", options->nccl, "NCCL's version, as 2.30.7")->type_name("VERSION");
   command->add_option("--channels", options->channels, "Channels of the communicator, from its log")
       ->check(CLI::Range(1, newest_release.max_channels()));
-  const auto size = CLI::Range(std::size_t{1}, std::size_t{1} << 40U);
+  const auto size = CLI::Range(std::size_t{1}, largest_size);
   auto* bytes =
-      command->add_option("--bytes", options->bytes, "Sizes")->delimiter(',')->check(size);
+      command->add_option("--bytes", options->bytes, "Sizes, as 14336,56K")->delimiter(',');
   command->add_option("--hidden", options->hidden, "Width of a row")
       ->capture_default_str()
       ->excludes(bytes)

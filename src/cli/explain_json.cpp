@@ -71,10 +71,11 @@ std::string json_of(const std::optional<ExplainedEnvironments>& environments,
   const bool is_best = standing.best != nullptr && standing.best == standing.in_force;
   return R"({"profile":)" + quote_json(environments->profile) + R"(,"nccl":")" +
          to_string(environments->measured_with) + R"(","in_force":)" + json_of(standing.in_force) +
-         R"(,"difference":)" + quote_json(standing.difference) + R"(,"best":)" +
-         json_of(standing.best) + R"(,"is_best_in_force":)" + (is_best ? "true" : "false") +
-         R"(,"set_by_run":)" + json_of(added) + R"(,"remarks":)" +
-         json_of(standing.launch.remarks) + R"(,"channels_with_best":)" +
+         R"(,"not_set":)" + json_of(standing.not_set) + R"(,"difference":)" +
+         quote_json(standing.difference) + R"(,"best":)" + json_of(standing.best) +
+         R"(,"is_best_in_force":)" + (is_best ? "true" : "false") + R"(,"set_by_run":)" +
+         json_of(added) + R"(,"remarks":)" + json_of(standing.launch.remarks) +
+         R"(,"channels_with_best":)" +
          (channels_with_best ? std::to_string(*channels_with_best) : "null") + "}";
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/profile/environment_plan.hpp"
+#include "words.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -53,6 +54,9 @@ std::string describe(const TunedEnvironment& environment) {
 }
 
 std::string describe_in_force(const EnvironmentStanding& standing) {
+  if (standing.in_force != nullptr && !standing.not_set.empty())
+    return describe(*standing.in_force) +
+           "; not so here, which its rules do not hang on: " + to_string(standing.not_set);
   if (standing.in_force != nullptr) return describe(*standing.in_force);
   if (standing.difference.empty()) return "nothing was measured";
   return "none that was measured: " + standing.difference;
@@ -100,7 +104,8 @@ void print_environments(const ExplainReport& report) {
 
 void print_with_best(const ExplainReport& report) {
   if (!report.channels_with_best) return;
-  std::printf("\nChoice layer in the best environment, %d channels:\n", *report.channels_with_best);
+  std::printf("\nChoice layer in the best environment, %s:\n",
+              count_of(*report.channels_with_best, "channel").c_str());
   for (const auto& remark : report.environments->remarks_with_best)
     std::printf("  %s\n", remark.c_str());
   print_header("  over now");
@@ -117,8 +122,9 @@ void print_with_best(const ExplainReport& report) {
 }  // namespace
 
 void print_text(const ExplainReport& report) {
-  std::printf("%s, %d ranks, NCCL %s, %d channels; costs: %s\n", report.machine.c_str(),
-              report.ranks, to_string(report.nccl).c_str(), report.channels, report.costs.c_str());
+  std::printf("%s, %d ranks, NCCL %s, %s; costs: %s\n", report.machine.c_str(), report.ranks,
+              to_string(report.nccl).c_str(), count_of(report.channels, "channel").c_str(),
+              report.costs.c_str());
   for (const auto& remark : report.remarks) std::printf("%s\n", remark.c_str());
   print_environments(report);
   std::printf("\nChoice layer%s:\n",

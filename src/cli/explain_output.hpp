@@ -45,7 +45,7 @@ struct ExplainReport {
 void print_text(const ExplainReport& report);
 // {"schema_version":1,"machine","nccl","ranks","channels","costs","remarks":[..],
 // "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
-// "difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
+// "not_set":{..},"difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
 // "channels_with_best"}|null,
 // "rows":[{"bytes","stock":{"algorithm","protocol","channels","waves","predicted_us"},
 // "choice":{..}|null,"source","reason","with_best":{"stock","choice","source","reason"}|null}]}

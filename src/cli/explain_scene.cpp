@@ -7,9 +7,13 @@
 
 #include "core/error.hpp"
 #include "core/machine/machine_facts.hpp"
+#include "core/machine/topology_facts.hpp"
+#include "core/nccl/known_releases.hpp"
+#include "explain_gpus.hpp"
 #include "host/machine/topology_source.hpp"
 #include "host/nccl/nccl_conf.hpp"
 #include "host/nccl/nccl_environment.hpp"
+#include "host/nccl/plugin_library.hpp"
 #include "machine.hpp"
 
 namespace lanewise::cli {
@@ -25,6 +29,8 @@ NcclRelease release_of(const ExplainOptions& options, const ExplainScene& scene)
   if (options.nccl.empty()) return scene.table ? scene.table->nccl : newest_release;
   const auto release = parse_nccl_release(options.nccl);
   if (!release) throw Error("--nccl " + options.nccl + ": expected a version, as 2.30.7");
+  if (const auto fault = describe_unknown_release(*release))
+    throw Error("--nccl " + options.nccl + ": " + *fault);
   return *release;
 }
 
@@ -35,27 +41,6 @@ void choose_machine(ExplainScene& scene, const ExplainOptions& options) {
   scene.topology = read_machine(options.machine, scene.settings);
   scene.is_bundled = !is_named && scene.topology.gpus.empty();
   if (scene.is_bundled) scene.topology = host::bundled_topology();
-}
-
-int ranks_of(const ExplainOptions& options, const ExplainScene& scene) {
-  const Topology& topology = scene.topology;
-  if (scene.table && options.ranks && *options.ranks != scene.table->ranks)
-    throw Error(options.table + ": costs of " + std::to_string(scene.table->ranks) +
-                " ranks: expected --ranks " + std::to_string(*options.ranks));
-  if (options.ranks) return *options.ranks;
-  if (scene.table) return scene.table->ranks;
-  if (topology.gpus.empty()) throw Error(topology.source + ": no GPU: expected --ranks");
-  return static_cast<int>(topology.gpus.size());
-}
-
-// All GPUs, where the ranks go evenly into them.
-std::vector<int> gpus_of(const ExplainScene& scene) {
-  const int count = static_cast<int>(scene.topology.gpus.size());
-  const int ranks = scene.here.inputs.ranks;
-  std::vector<int> gpus;
-  if (count == 0 || ranks % count != 0) return gpus;
-  for (int rank = 0; rank < ranks; ++rank) gpus.push_back(rank * count / ranks);
-  return gpus;
 }
 
 int lowest_compute_capability(const Topology& topology) {
@@ -70,9 +55,18 @@ void estimate_costs(ExplainScene& scene) {
   CostModelInputs& estimated = scene.estimated;
   estimated.ranks = scene.here.inputs.ranks;
   estimated.release = scene.here.inputs.release;
-  estimated.compute_capability = lowest_compute_capability(scene.topology);
-  estimated.link = scene.topology.has_nvlink() ? LinkKind::nvlink : LinkKind::pcie;
-  estimated.ring = estimated.tree = estimate_search(scene.topology, estimated.compute_capability);
+  estimated.compute_capability = lowest_compute_capability(scene.used);
+  estimated.link = scene.used.has_nvlink() ? LinkKind::nvlink : LinkKind::pcie;
+  scene.peer_access = host::find_peer_access(scene.own, scene.used);
+  estimated.ring = estimated.tree =
+      estimate_search(scene.used, estimated.compute_capability, scene.peer_access);
+}
+
+// A tuner before 2.28 is not told which of the machine's GPUs its ranks have.
+void add_facts(ExplainScene& scene) {
+  const bool is_told = scene.here.inputs.release >= first_release_with_gpus;
+  add_machine_facts(scene.here.inputs, is_told ? scene.used : scene.topology,
+                    is_told ? GpuSelection::known : GpuSelection::unknown);
 }
 
 // Under the conditions on which the plugin's own layers act.
@@ -82,7 +76,8 @@ EnvironmentCarrier find_carrier(const ExplainScene& scene) {
     return EnvironmentCarrier::nobody;
   const auto names_us = [&](const char* name) {
     const auto own = scene.own.find(name);
-    return own != scene.own.end() && names_plugin(own->second);
+    return own != scene.own.end() && names_plugin(own->second) &&
+           host::check_plugin_path(own->second, "").is_there;
   };
   if (release >= first_release_with_env_plugin && names_us("NCCL_ENV_PLUGIN"))
     return EnvironmentCarrier::env_plugin;
@@ -94,6 +89,7 @@ EnvironmentCarrier find_carrier(const ExplainScene& scene) {
 
 // A profile that the user asked for. A table alone may be explained whatever the setting says.
 std::string asked_profile(const ExplainScene& scene, const ExplainOptions& options) {
+  if (options.profile == host::no_profile) return "";
   if (!options.profile.empty()) return "--profile " + options.profile;
   const std::string& setting = scene.settings.profile;
   const bool is_asked = scene.is_bundled && !setting.empty() && setting != host::no_profile;
@@ -133,6 +129,7 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
   PolicyInputs& inputs = layer.inputs = scene.here.inputs;
   inputs.limits = host::parse_nccl_limits(environment);
   inputs.user_filter = host::find_user_filter(environment);
+  layer.filter = host::find_cost_filter(environment, inputs.release);
   layer.communicator = communicator_of(scene, inputs, channels);
   if (!scene.found) return layer;
   const auto matched = match(scene.found->profile, {.fingerprint = fingerprint(scene.topology),
@@ -165,19 +162,20 @@ void add_layers(ExplainScene& scene, const ExplainOptions& options) {
 
 void set_up(ExplainScene& scene, const ExplainOptions& options) {
   scene.own = host::read_process_environment();
-  scene.settings = host::parse_settings(scene.own);
+  // NCCL sets what its configuration files hold before it loads the plugin.
   scene.own.merge(host::read_nccl_conf(scene.own));
+  scene.settings = host::parse_settings(scene.own);
   if (!options.table.empty()) scene.table = host::read_cost_table(options.table);
   choose_machine(scene, options);
   PolicyInputs& inputs = scene.here.inputs;
   inputs.release = release_of(options, scene);
-  inputs.ranks = ranks_of(options, scene);
+  choose_gpus(scene, options);
   if (inputs.release < first_release_with_costs) inputs.costs = CostTableAccess::without_table;
   inputs.sharing = scene.topology.gpus.empty()
                        ? host::find_gpu_sharing(scene.own)
-                       : sharing_of(inputs.ranks, static_cast<int>(scene.topology.gpus.size()));
-  add_machine_facts(inputs, scene.topology);
-  scene.gpus = gpus_of(scene);
+                       : sharing_of(inputs.ranks, static_cast<int>(scene.used.gpus.size()));
+  inputs.nodes = count_hosts(scene.used);
+  add_facts(scene);
   estimate_costs(scene);
   find_environments(scene, options);
   add_layers(scene, options);

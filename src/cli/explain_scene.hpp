@@ -12,6 +12,7 @@
 #include "core/decision/policy_inputs.hpp"
 #include "core/machine/topology.hpp"
 #include "core/model/waves.hpp"
+#include "core/nccl/cost_filter.hpp"
 #include "core/nccl/cost_model.hpp"
 #include "core/profile/environment_standing.hpp"
 #include "host/nccl/cost_table_file.hpp"
@@ -23,14 +24,18 @@ namespace lanewise::cli {
 // The newest NCCL whose rules are known, for where none is named.
 inline constexpr NcclRelease newest_release = {2, 30, 7};
 
+// Before it a tuner is not told who its peers are, and so not which GPUs.
+inline constexpr NcclRelease first_release_with_gpus = {2, 28, 0};
+
 struct ExplainOptions {
   std::string machine;
   std::string table;
   std::string profile;
   std::string nccl;
+  std::vector<int> gpus;  // by their numbers; empty: not given
   std::optional<int> ranks;
   std::optional<int> channels;
-  std::vector<std::size_t> bytes;
+  std::vector<std::string> bytes;  // as people write them: 14336, 14K
   std::size_t hidden = 7168;
   std::string dtype = "bf16";
   std::vector<std::size_t> tokens = {1, 2, 4, 8, 16, 32, 64};
@@ -41,6 +46,7 @@ struct ExplainOptions {
 struct ExplainLayer {
   PolicyInputs inputs;
   Communicator communicator;
+  CostFilter filter;    // of NCCL_ALGO and NCCL_PROTO there
   std::string refusal;  // why the profile's rules are not used; empty where they are
 };
 
@@ -51,7 +57,12 @@ struct ExplainScene {
   Environment own;  // of the process and of NCCL's configuration files
   std::optional<host::CostTableFile> table;
   CostModelInputs estimated;  // where there is no table
-  std::vector<int> gpus;      // of the ranks, sorted positions; empty: not known
+  PeerAccess peer_access = PeerAccess::given;
+  Topology used;                         // the machine with the GPUs of the ranks alone
+  std::string used_numbers;              // of those GPUs: "0,1,2,3"
+  bool is_first_group = false;           // nobody named them, and there are more
+  std::vector<std::string> gpu_remarks;  // how they were chosen
+  std::vector<int> gpus;                 // of the ranks, sorted positions; empty: not known
   std::optional<host::FoundProfile> found;
   EnvironmentCarrier carrier = EnvironmentCarrier::nobody;
   std::optional<EnvironmentStanding> standing;  // points into `found`

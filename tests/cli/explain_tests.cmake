@@ -48,6 +48,74 @@ explain_refuses_test(AProfileWithoutAMachine "expected --machine FILE"
   --table tests/cli/golden/costs_host_memory.json --profile tests/cli/golden/two_layers_profile.json)
 explain_refuses_test(OneRank "ranks" --ranks 1)
 
+# `explain_says_test(NAME TEXT [SETTING NAME=VALUE ...] ARGUMENTS ...)`
+function(explain_says_test name text)
+  cmake_parse_arguments(PARSE_ARGV 2 explain "" "" "SETTING;ARGUMENTS")
+  add_test(NAME Explain.${name} COMMAND ${check_output} 0 ${text}
+    env ${explain_SETTING} $<TARGET_FILE:lanewise> explain ${explain_ARGUMENTS}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+set(lanewise_four ARGUMENTS ${lanewise_explained} --gpus 0,1,2,3 --bytes 14K)
+
+# Which GPUs the ranks have: four of one socket are another machine than four across two.
+explain_says_test(TakesTheFirstGpus "its search would find 2 channels of 24 GB/s"
+  ARGUMENTS ${lanewise_explained} --ranks 4)
+explain_says_test(SaysWhichGpusItTookAndWhatOthersGet
+  "--gpus names others: 0,1,4,5 would get no ring."
+  ARGUMENTS ${lanewise_explained} --ranks 4)
+explain_says_test(TakesTheGpusThatAreNamed "its search would find no ring"
+  ARGUMENTS ${lanewise_explained} --gpus 0,1,4,5)
+explain_says_test(NamesGpusByTheNumbersOfTheFile "2 ranks"
+  ARGUMENTS --machine tests/cli/machines/dev_subset.xml --gpus 6,10)
+explain_says_test(ObeysCudaVisibleDevices "CUDA_VISIBLE_DEVICES: GPUs 4,5,0,1."
+  SETTING CUDA_VISIBLE_DEVICES=4,5,0,1 LANEWISE_MACHINE=${lanewise_test_machine})
+explain_says_test(LeavesUuidsInCudaVisibleDevicesOpen "names GPUs by UUID, which is not read"
+  SETTING CUDA_VISIBLE_DEVICES=GPU-8a2f LANEWISE_MACHINE=${lanewise_test_machine})
+explain_says_test(DoesNotAskCudaAboutAnotherMachine "8 ranks, "
+  SETTING CUDA_VISIBLE_DEVICES=0,1 ARGUMENTS ${lanewise_explained})
+explain_says_test(SaysThatRanksShareGpus "16 ranks on 8 GPUs: ranks share GPUs"
+  ARGUMENTS ${lanewise_explained} --ranks 16)
+explain_says_test(StandsAsideOnTwoHosts "more than one node"
+  ARGUMENTS --machine tests/cli/machines/two_hosts.xml)
+explain_says_test(TakesTheTableOfNvidiaSmi "topo_matrix.smi, 4 ranks"
+  ARGUMENTS --machine tests/cli/machines/topo_matrix.smi)
+
+# NCCL's own settings, as it obeys them.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/simple.conf "NCCL_PROTO=Simple\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/observe.conf "LANEWISE_MODE=observe\n")
+explain_says_test(KnowsWhatNcclPicksByItself "14336  ring/ll/" ${lanewise_four})
+explain_says_test(ObeysNcclProto "14336  tree/simple/" SETTING NCCL_PROTO=Simple ${lanewise_four})
+explain_says_test(ObeysNcclAlgo "14336  tree/ll/" SETTING NCCL_ALGO=allreduce:tree ${lanewise_four})
+explain_says_test(ObeysNcclsConfigurationFile "14336  tree/simple/"
+  SETTING NCCL_CONF_FILE=${CMAKE_CURRENT_BINARY_DIR}/simple.conf ${lanewise_four})
+explain_says_test(ObeysOurSettingsInNcclsConfigurationFile "LANEWISE_MODE=observe: NCCL keeps"
+  SETTING NCCL_CONF_FILE=${CMAKE_CURRENT_BINARY_DIR}/observe.conf ${lanewise_four})
+explain_says_test(DividesASharedUplinkWithoutPeerAccess "its search would find 1 channel of 5 GB/s"
+  ARGUMENTS --machine tests/cli/machines/geforce_switch.xml)
+explain_says_test(MarksTheSearchAsAnEstimate "by our estimate NCCL's search finds no ring"
+  ARGUMENTS ${lanewise_explained})
+explain_says_test(SaysThatAReleaseIsNewerThanAnyKnown "NCCL 2.99.1 is newer than any that is known"
+  ARGUMENTS ${lanewise_explained} --nccl 2.99.1)
+explain_says_test(TakesSizesWithSuffixes "\"bytes\":57344,"
+  ARGUMENTS ${lanewise_explained} --json --bytes 14K,56KiB,1M)
+explain_says_test(TakesNoneForNoProfile "needs a profile of this machine"
+  ARGUMENTS ${lanewise_explained} --profile none)
+
+explain_refuses_test(AnAlgorithmThatNcclRefuses "refuses the word \"rings\"" ${lanewise_explained})
+set_tests_properties(Explain.RefusesAnAlgorithmThatNcclRefuses PROPERTIES ENVIRONMENT NCCL_ALGO=rings)
+explain_refuses_test(AnNcclThatLoadsNoPlugin "no NCCL before 2.21.5 loads the plugin" --nccl 2.20.5)
+explain_refuses_test(AReleaseThatThereIsNot "there is no such NCCL" --nccl 2.25.9)
+explain_refuses_test(AGpuThatIsNotThere "no GPU 8 on " ${lanewise_explained} --gpus 0,8)
+explain_refuses_test(AGpuTwice "expected each GPU once" ${lanewise_explained} --gpus 0,0)
+explain_refuses_test(MoreGpusThanRanks "--gpus names 4 GPUs for 2 ranks"
+  ${lanewise_explained} --gpus 0,1,2,3 --ranks 2)
+explain_refuses_test(AnEmptyItemOfAList "--bytes 1,,2: expected a list without an empty item"
+  --bytes 1,,2)
+explain_refuses_test(AnEmptyValue "--machine: 1 required FILE missing" --machine=)
+explain_refuses_test(ASizeThatNoNumberHolds "times --tokens 1099511627776: expected at most"
+  --hidden 1099511627776 --tokens 1099511627776)
+explain_refuses_test(ASizeThatIsNone "--bytes 14X: expected 1 to" --bytes 14X)
+
 # Where no machine is named and here is no GPU.
 function(explain_without_gpu_test name status text)
   add_test(NAME Explain.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_without_gpu.sh

@@ -75,8 +75,8 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
     explanation.reason = reason_of_rule(inputs.profile->rules.find(query.bytes));
   else if (explanation.stock)
     explanation.reason = reason_of_model(*explanation.stock, *explanation.chosen);
-  if (is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops)))
-    explanation.reason += "; NCCL's search found no ring, its costs are not real";
+  explanation.has_absurd_costs =
+      is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops));
   return explanation;
 }
 

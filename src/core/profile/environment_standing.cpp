@@ -20,6 +20,12 @@ EnvironmentStanding find_standing(const Profile& profile, const LaunchRequest& r
   auto matched = match_environment(profile, standing.seen);
   standing.difference = std::move(matched.difference);
   if (standing.difference.empty()) standing.in_force = matched.nearest;
+  if (standing.in_force != nullptr)
+    for (const auto& [name, value] : standing.in_force->variables) {
+      const auto seen = standing.seen.find(name);
+      if (seen == standing.seen.end() || seen->second != value)
+        standing.not_set.emplace(name, value);
+    }
   if (profile.best_environment && *profile.best_environment < profile.environments.size())
     standing.best = &profile.environments[*profile.best_environment];
   return standing;

@@ -59,7 +59,7 @@ NcclRelease read_release(const JsonField& field) {
 
 CostTableFile read_cost_table(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const JsonValue document = parse_json(read_text_file(path), name);
+  const JsonValue document = parse_json(view_text_file(path), name);
   const JsonField root(name, "cost table", document);
   CostTableFile file;
   file.machine = root.at("topology").text();

@@ -10,6 +10,9 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "core/machine/topology_facts.hpp"
 
 namespace lanewise::host {
 namespace {
@@ -74,6 +77,24 @@ UserFilter find_user_filter(const Environment& environment) {
   const bool is_set =
       find(environment, "NCCL_ALGO") != nullptr || find(environment, "NCCL_PROTO") != nullptr;
   return is_set ? UserFilter::set : UserFilter::none;
+}
+
+CostFilter find_cost_filter(const Environment& environment, const NcclRelease& release) {
+  const std::string* algorithms = find(environment, "NCCL_ALGO");
+  const std::string* protocols = find(environment, "NCCL_PROTO");
+  return parse_cost_filter(algorithms == nullptr ? "" : *algorithms,
+                           protocols == nullptr ? "" : *protocols, release);
+}
+
+PeerAccess find_peer_access(const Environment& environment, const Topology& topology) {
+  // LOC and NVL, as words and as the numbers that NCCL keeps for them.
+  constexpr std::array<std::string_view, 3> levels = {"LOC", "NVL", "0"};
+  const std::string* level = find(environment, "NCCL_P2P_LEVEL");
+  const bool is_too_near =
+      level != nullptr && std::find(levels.begin(), levels.end(), *level) != levels.end();
+  const bool is_disabled = read_count(environment, "NCCL_P2P_DISABLE").value_or(0) > 0;
+  return is_too_near || is_disabled || !has_peer_access(topology) ? PeerAccess::none
+                                                                  : PeerAccess::given;
 }
 
 GpuSharing find_gpu_sharing(const Environment& environment) {

@@ -44,6 +44,17 @@ TEST(EnvironmentStanding, FindsTheBestInForceWhereAllOfItIsSet) {
   EXPECT_EQ(standing.difference, "");
 }
 
+TEST(EnvironmentStanding, NamesWhatTheOneInForceHasAndIsNotSet) {
+  auto profile = make_profile();
+  profile.environments[0].variables = {{"NCCL_IB_DISABLE", "1"}};  // no key
+
+  const auto standing = standing_of(profile, {});
+
+  EXPECT_EQ(standing.in_force, &profile.environments[0]);
+  EXPECT_EQ(standing.not_set, (Environment{{"NCCL_IB_DISABLE", "1"}}));
+  EXPECT_TRUE(standing_of(profile, {{"NCCL_IB_DISABLE", "1"}}).not_set.empty());
+}
+
 TEST(EnvironmentStanding, SaysWhatDiffersWhereNothingWasMeasured) {
   const auto profile = make_profile();
 

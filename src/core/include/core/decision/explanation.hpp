@@ -24,6 +24,8 @@ struct Explanation {
   std::optional<ExplainedChoice> chosen;  // nullopt: NCCL keeps its own
   Source source = Source::none;
   std::string reason;  // one line
+  // The costs imply less than any link has: they are those of a search that found no ring.
+  bool has_absurd_costs = false;
 };
 
 // `communicator` is what NCCL really has; the policy is not told its channels, as in the plugin.

@@ -19,9 +19,11 @@ enum class EnvironmentCarrier : std::uint8_t { nobody, env_plugin, net_plugin };
 struct EnvironmentStanding {
   Environment seen;                            // by NCCL: the process's and the carrier's
   const TunedEnvironment* in_force = nullptr;  // nullptr: nothing was measured in what is seen
-  std::string difference;                      // of the nearest one from what is seen
-  const TunedEnvironment* best = nullptr;      // nullptr: none beats stock's
-  LaunchPlan launch;                           // what `lanewise run` sets and leaves alone
+  // Of the one in force, but no key (environment_key.hpp) and so set otherwise without a word.
+  Environment not_set;
+  std::string difference;                  // of the nearest one from what is seen
+  const TunedEnvironment* best = nullptr;  // nullptr: none beats stock's
+  LaunchPlan launch;                       // what `lanewise run` sets and leaves alone
 };
 
 // `request.profile` is what `lanewise run` would apply, nullptr where it may not: `profile` is
