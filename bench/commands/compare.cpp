@@ -201,10 +201,11 @@ void add_compare(CLI::App& app) {
   add_size_options(*command, options->sizes);
   add_timing_options(*command, options->timing);
   command
-      ->add_option("--arm", options->arms,
-                   "stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
-                   "env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
-                   "the first is what all are compared with")
+      ->add_option(
+          "--arm", options->arms,
+          "stock, noop, lanewise-no-profile, lanewise, lanewise-env, lanewise-direct, one-shot, "
+          "env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
+          "the first is what all are compared with")
       ->allow_extra_args(false);
   command
       ->add_option("--instances", options->instances,

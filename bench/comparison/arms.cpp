@@ -12,7 +12,9 @@
 #include "conf_file.hpp"
 #include "core/error.hpp"
 #include "core/profile/environment_plan.hpp"
+#include "direct/size_ranges.hpp"
 #include "environments/environment_options.hpp"
+#include "gpu/nccl_library.hpp"
 #include "host/process/settings.hpp"
 #include "host/profile/profile_file.hpp"
 
@@ -24,6 +26,20 @@ std::function<std::optional<Choice>(std::size_t)> always(std::optional<Choice> c
 }
 
 constexpr const char* lanewise_env = "lanewise-env";
+constexpr const char* direct_prefix = "direct:";
+// What one slot set of pinned memory holds without being large, and more than a sweep captures.
+constexpr const char* direct_sizes = "1:262144";
+constexpr const char* direct_graphs = "512";
+
+// Ranks whose NCCL is opened as PyNccl opens it: by the file that stands in for it.
+ArmPlan plan_direct(const std::string& name, const std::string& sizes, const Machine& machine) {
+  ArmPlan plan{name, environment_without_plugin(machine), ControlMode::stock, always(std::nullopt)};
+  static_cast<void>(direct::parse_size_ranges(sizes));
+  plan.variables["LANEWISE_DIRECT"] = sizes;
+  plan.variables["LANEWISE_DIRECT_GRAPHS"] = direct_graphs;
+  plan.variables[nccl_variable] = find_direct_library();
+  return plan;
+}
 
 // What `lanewise run` would add to the ranks' variables; empty where they have the profile's best
 // environment already, or one that contradicts every other.
@@ -34,6 +50,7 @@ Environment best_variables(const std::string& file, const Machine& machine) {
 }
 
 ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
+  if (name == "lanewise-direct") return plan_direct(name, direct_sizes, machine);
   ArmPlan plan{name, environment_with_plugin(machine), ControlMode::settings, always(std::nullopt)};
   if (name == "stock") {
     plan.variables = environment_without_plugin(machine);
@@ -50,9 +67,10 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
     for (const auto& [variable, value] : best_variables(profile, machine))
       plan.variables[variable] = value;
   } else if (name != "lanewise-no-profile") {
-    throw Error("unknown arm \"" + name +
-                "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, one-shot, "
-                "env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
+    throw Error(
+        "unknown arm \"" + name +
+        "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, lanewise-direct, "
+        "one-shot, direct:LO:HI[:FORM], env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
   }
   return plan;
 }
@@ -86,6 +104,8 @@ ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::str
     }
     return plan;
   }
+  if (name.starts_with(direct_prefix))
+    return plan_direct(name, name.substr(std::string_view(direct_prefix).size()), machine);
   if (name.starts_with("conf:")) {
     const ConfFile file = read_conf_file(name.substr(5));
     return {name, environment_with_plugin(machine), ControlMode::stock,

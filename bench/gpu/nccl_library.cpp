@@ -5,14 +5,18 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "host/nccl/plugin_library.hpp"
 
 namespace lanewise::bench {
 namespace {
 
 constexpr const char* library_name = "libnccl.so.2";
+constexpr const char* direct_name = "liblanewise-nccl.so";
 
 template <class Function>
 void find(void* library, const char* name, Function& function) {
@@ -27,11 +31,21 @@ std::string path_of(const void* symbol) {
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : library_name;
 }
 
-NcclLibrary load() {
+// NCCL itself first: what stands in for it then finds the same one.
+void* open_library() {
   void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error("NCCL is missing, put its folder into LD_LIBRARY_PATH: " + std::string(dlerror()));
   }
+  const char* other = std::getenv(nccl_variable);
+  if (other == nullptr || *other == '\0') return library;
+  library = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw Error("opening it in NCCL's place: " + std::string(dlerror()));
+  return library;
+}
+
+NcclLibrary load() {
+  void* library = open_library();
   NcclLibrary nccl;
   find(library, "ncclGetVersion", nccl.get_version);
   find(library, "ncclGetErrorString", nccl.get_error_string);
@@ -56,6 +70,19 @@ void NcclLibrary::check(ncclResult_t status, const char* call) const {
   if (status == ncclSuccess) return;
   throw std::runtime_error(std::string(call) + ": " + get_error_string(status) + ": " +
                            get_last_error(nullptr));
+}
+
+std::string find_direct_library() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  auto folders = host::plugin_folders(program);
+  folders.push_back(program.parent_path() / "../src/direct");  // a build tree
+  folders.push_back(program.parent_path() / "../../src/direct");
+  for (const auto& folder : folders) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(folder / direct_name, error))
+      return (folder / direct_name).lexically_normal().string();
+  }
+  throw Error(std::string(direct_name) + " is in none of the folders beside " + program.string());
 }
 
 const NcclLibrary& open_nccl() {

@@ -19,12 +19,17 @@ struct NcclLibrary {
   decltype(&ncclCommInitRank) init_rank = nullptr;
   decltype(&ncclCommDestroy) destroy = nullptr;
   decltype(&ncclAllReduce) all_reduce = nullptr;
-  std::string path;  // of the file that was opened
+  std::string path;  // of NCCL's file
 
   [[nodiscard]] NcclRelease release() const;
   // Throws std::runtime_error with NCCL's own words where `status` is not success.
   void check(ncclResult_t status, const char* call) const;
 };
+
+// A file to open in NCCL's place, as engines' VLLM_NCCL_SO_PATH names one; empty: none.
+inline constexpr const char* nccl_variable = "LANEWISE_BENCH_NCCL";
+// liblanewise-nccl.so beside the running program. Throws Error with where it is not.
+[[nodiscard]] std::string find_direct_library();
 
 // Throws Error that says what is missing. Opened once per process.
 [[nodiscard]] const NcclLibrary& open_nccl();

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, form_count> form_names = {"one-shot-ll", 
                                                                  "two-shot"};
 constexpr std::array<std::string_view, element_count> element_names = {"fp32", "fp16", "bf16"};
 
-// What one rank may read through LL: its second copy of the bytes costs less than the fence and flag
-// it saves (2 us), and through host memory the waiting reads cross the link again and again.
+// What one rank may read through LL: its second copy of the bytes costs less than the fence and
+// flag it saves (2 us), and through host memory the waiting reads cross the link again and again.
 constexpr std::size_t ll_read_host = std::size_t{64} << 10;
 constexpr std::size_t ll_read_gpu = std::size_t{512} << 10;
 

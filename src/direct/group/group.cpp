@@ -92,9 +92,9 @@ class Group::Member {
         static_cast<unsigned>(blocks_for(bytes, form, ranks_, meeting_.most_blocks));
     const auto function =
         functions_[static_cast<std::size_t>(form)][static_cast<std::size_t>(element)];
-    driver_.check(driver_.launch(function, blocks, 1, 1, kernel_threads, 1, 1, 0, stream, arguments,
-                                 nullptr),
-                  "cuLaunchKernel");
+    driver_.check(
+        driver_.launch(function, blocks, 1, 1, kernel_threads, 1, 1, 0, stream, arguments, nullptr),
+        "cuLaunchKernel");
     driver_.check(driver_.record_event(set->event, stream), "cuEventRecord");
     set->is_used = true;
     set->last_stream = number_of(stream);
@@ -177,8 +177,7 @@ class Group::Member {
   }
 
   [[nodiscard]] bool is_idle() const {
-    return !sets_.front().is_used ||
-           driver_.query_event(sets_.front().event) != driver_not_ready;
+    return !sets_.front().is_used || driver_.query_event(sets_.front().event) != driver_not_ready;
   }
   [[nodiscard]] bool waits_out_abort() const {
     for (int polls = 0; polls < polls_after_abort; ++polls) {

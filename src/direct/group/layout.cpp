@@ -23,8 +23,9 @@ Layout::Layout(int ranks, int sets, std::size_t max_bytes, std::size_t ll_bytes)
     : ll_lines(round_up(ll_bytes, page_bytes) / ll_payload_bytes),
       data_offset(ll_lines * vector_bytes),
       sums_offset(data_offset + round_up(max_bytes, page_bytes)),
-      flags_offset(sums_offset +
-                   round_up(max_bytes / static_cast<std::size_t>(ranks) + vector_bytes, page_bytes)),
+      flags_offset(
+          sums_offset +
+          round_up(max_bytes / static_cast<std::size_t>(ranks) + vector_bytes, page_bytes)),
       half_bytes(round_up(flags_offset + all_flag_bytes, page_bytes)),
       area_bytes(static_cast<std::size_t>(sets) * 2 * half_bytes),
       total_bytes(static_cast<std::size_t>(ranks) * area_bytes) {}

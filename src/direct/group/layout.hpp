@@ -2,8 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// Where things lie in the memory of a group: an area for each rank, in it a slot set for eager calls
-// and one for each graph, each with two halves. Private to the group.
+// Where things lie in the memory of a group: an area for each rank, in it a slot set for eager
+// calls and one for each graph, each with two halves. Private to the group.
 #include <cstddef>
 #include <cstdint>
 

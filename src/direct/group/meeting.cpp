@@ -28,6 +28,7 @@ struct Introduction {
   std::uint64_t max_bytes;
   std::uint64_t ll_bytes;
   std::uint64_t graphs;
+  std::uint64_t most_blocks;
   std::uint64_t may_use_gpu;
 };
 
@@ -65,6 +66,7 @@ Introduction introduce(const Driver& driver, const GroupOptions& options) {
   mine.max_bytes = options.max_bytes;
   mine.ll_bytes = options.ll_bytes;
   mine.graphs = static_cast<std::uint64_t>(options.graphs);
+  mine.most_blocks = static_cast<std::uint64_t>(options.most_blocks);
   mine.may_use_gpu = options.may_use_gpu ? 1 : 0;
   return mine;
 }
@@ -77,21 +79,22 @@ bool is_same_gpu(const Introduction& a, const Introduction& b) {
 }
 bool has_same_options(const Introduction& a, const Introduction& b) {
   return a.max_bytes == b.max_bytes && a.ll_bytes == b.ll_bytes && a.graphs == b.graphs &&
-         a.may_use_gpu == b.may_use_gpu;
+         a.most_blocks == b.most_blocks && a.may_use_gpu == b.may_use_gpu;
 }
 
 bool are_all(const std::vector<Introduction>& all,
-              bool (*is_alike)(const Introduction&, const Introduction&)) {
+             bool (*is_alike)(const Introduction&, const Introduction&)) {
   return std::all_of(all.begin(), all.end(),
                      [&](const Introduction& one) { return is_alike(one, all.front()); });
 }
 
-int blocks_that_fit(const std::vector<Introduction>& all) {
-  int most = most_kernel_blocks;
+int blocks_that_fit(const std::vector<Introduction>& all, int wanted) {
+  int most = std::min(wanted, most_kernel_blocks);
   for (const Introduction& one : all) {
     const auto neighbours = std::count_if(
         all.begin(), all.end(), [&](const Introduction& other) { return is_same_gpu(one, other); });
-    most = std::clamp(static_cast<int>(one.multiprocessors) / static_cast<int>(neighbours), 1, most);
+    most =
+        std::clamp(static_cast<int>(one.multiprocessors) / static_cast<int>(neighbours), 1, most);
   }
   return most;
 }
@@ -123,13 +126,13 @@ MeetingPlace meet(const Driver& driver, DriverContext context, int rank, int ran
                   const Group::Gather& gather, const GroupOptions& options) {
   const auto all = exchange(gather, introduce(driver, options), ranks);
   if (!are_all(all, has_same_options)) throw Error("the ranks were given different options");
-  const bool is_on_gpu = options.may_use_gpu && are_all(all, is_same_process) &&
-                         are_all(all, is_same_gpu);
+  const bool is_on_gpu =
+      options.may_use_gpu && are_all(all, is_same_process) && are_all(all, is_same_gpu);
   const Place place = is_on_gpu ? Place::gpu : Place::host;
-  const std::size_t ll_bytes = std::max(
-      std::min(options.max_bytes, largest_ll_bytes(ranks, place)), options.ll_bytes);
+  const std::size_t ll_bytes =
+      std::max(std::min(options.max_bytes, largest_ll_bytes(ranks, place)), options.ll_bytes);
   MeetingPlace result{Layout(ranks, 1 + options.graphs, options.max_bytes, ll_bytes), place,
-                      blocks_that_fit(all), nullptr};
+                      blocks_that_fit(all, options.most_blocks), nullptr};
   const std::size_t bytes = result.layout.total_bytes;
   Offer offer{};
   std::optional<AnonymousFile> file;

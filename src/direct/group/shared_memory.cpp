@@ -43,8 +43,7 @@ class HostMemory final : public SharedMemory {
   HostMemory(const Driver& driver, DriverContext context, const AnonymousFile& file,
              std::size_t bytes)
       : driver_(driver), context_(context), bytes_(bytes) {
-    memory_ =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
     if (memory_ == MAP_FAILED) fail(errno, "mapping host memory to share");
     const auto status = driver.register_host(memory_, bytes, register_portable_mapped);
     if (status == driver_success) return;

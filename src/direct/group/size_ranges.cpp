@@ -16,9 +16,10 @@ namespace {
 constexpr std::size_t largest_allowed = std::size_t{8} << 20;
 
 [[noreturn]] void reject(std::string_view entry) {
-  throw Error("LANEWISE_DIRECT: \"" + std::string(entry) +
-              "\": expected [RANKS=]LO:HI[:FORM] with 2 to 16 ranks, bytes up to 8388608 and a form "
-              "of one-shot-ll, one-shot-simple or two-shot");
+  throw Error(
+      "LANEWISE_DIRECT: \"" + std::string(entry) +
+      "\": expected [RANKS=]LO:HI[:FORM] with 2 to 16 ranks, bytes up to 8388608 and a form "
+      "of one-shot-ll, one-shot-simple or two-shot");
 }
 
 std::size_t parse_number(std::string_view word, std::string_view entry) {

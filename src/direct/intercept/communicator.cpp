@@ -91,7 +91,8 @@ std::unique_ptr<Group> make_group(RankBoard& board, int rank, int ranks,
 Communicator::~Communicator() {
   if (!group_) return;
   if (is_verbose_) say("took " + std::to_string(taken_) + " calls");
-  if (!group_->drain([this] { return is_aborted_ || has_dead_peer(); })) static_cast<void>(group_.release());
+  if (!group_->drain([this] { return is_aborted_ || has_dead_peer(); }))
+    static_cast<void>(group_.release());
 }
 
 void Communicator::join(int rank, int ranks, const DirectSettings& settings) noexcept {

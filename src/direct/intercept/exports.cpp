@@ -139,7 +139,8 @@ LANEWISE_EXPORT NcclStatus ncclCommInitRankScalable(NcclComm* handle, int ranks,
 }
 
 // One thread makes them all, so that they cannot agree: they stay with NCCL.
-LANEWISE_EXPORT NcclStatus ncclCommInitAll(NcclComm* handles, int count, const int* devices) noexcept {
+LANEWISE_EXPORT NcclStatus ncclCommInitAll(NcclComm* handles, int count,
+                                           const int* devices) noexcept {
   return ask_nccl(nccl_functions().init_all, handles, count, devices);
 }
 
@@ -158,8 +159,8 @@ LANEWISE_EXPORT NcclStatus ncclCommShrink(NcclComm parent, int* excluded, int ex
       parent, std::span<const int>(excluded, excluded != nullptr && excluded_count > 0
                                                  ? static_cast<std::size_t>(excluded_count)
                                                  : 0));
-  const auto status = ask_nccl(nccl_functions().shrink, parent, excluded, excluded_count, child,
-                               config, flags);
+  const auto status =
+      ask_nccl(nccl_functions().shrink, parent, excluded, excluded_count, child, config, flags);
   if (name && status == nccl_success) add_child(*child, *name, is_blocking(config));
   return status;
 }

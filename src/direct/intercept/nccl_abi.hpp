@@ -2,7 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// NCCL's C interface as far as the direct libraries stand in it; nccl.h is not needed to build them.
+// NCCL's C interface as far as the direct libraries stand in it; nccl.h is not needed to build
+// them.
 #include <cstddef>
 
 struct ncclComm;

@@ -36,8 +36,8 @@ int open_board(const std::string& path, std::size_t bytes) {
   if (file < 0) refuse(path, "opening it", errno);
   struct stat status {};
   int cause = fstat(file, &status) == 0 ? 0 : errno;
-  if (cause == 0 && (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-                     (status.st_mode & 077) != 0))
+  if (cause == 0 &&
+      (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0))
     cause = EPERM;
   if (cause == 0) cause = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (cause == 0) return file;

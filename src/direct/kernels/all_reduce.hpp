@@ -2,11 +2,12 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The algorithms of the direct all-reduce, for whatever defines namespace device before: a GPU
-// (device_cuda.cuh) or the threads of a test. Device code only.
+// The algorithms of the direct all-reduce, on whatever device.hpp the compiler is shown: that of a
+// GPU, or one of threads, for tests. Device code only.
 #include <cstdint>
 #include <cstring>
 
+#include "device.hpp"
 #include "direct/kernel_plan.hpp"
 
 namespace lanewise::direct {
@@ -215,9 +216,9 @@ __device__ __forceinline__ std::uint64_t flag_offset(const KernelPlan& plan, con
 __device__ __forceinline__ void publish(const KernelPlan& plan, const Call& call, unsigned phase) {
   device::sync_threads();
   if (device::thread() != 0) return;
-  device::store_release(reinterpret_cast<std::uint64_t*>(plan.areas[plan.rank] +
-                                                         flag_offset(plan, call, phase)),
-                        call.number);
+  device::store_release(
+      reinterpret_cast<std::uint64_t*>(plan.areas[plan.rank] + flag_offset(plan, call, phase)),
+      call.number);
 }
 
 // Waits for the same block of every other rank, a thread for each. The same answer in all threads.
@@ -226,8 +227,8 @@ __device__ __forceinline__ bool await_peers(const KernelPlan& plan, const Call& 
   bool is_aborted = false;
   for (unsigned rank = device::thread(); rank < plan.ranks; rank += device::threads()) {
     if (rank == plan.rank) continue;
-    const auto* flag = reinterpret_cast<const std::uint64_t*>(plan.areas[rank] +
-                                                              flag_offset(plan, call, phase));
+    const auto* flag =
+        reinterpret_cast<const std::uint64_t*>(plan.areas[rank] + flag_offset(plan, call, phase));
     if (!wait_until(plan, [&] { return device::load_acquire(flag) == call.number; }))
       is_aborted = true;
   }
@@ -257,8 +258,8 @@ __device__ __forceinline__ Pair sum_vector(const KernelPlan& plan, const Call& c
   return sum.rounded();
 }
 
-// Vectors are cut into a chunk for each rank and that into a share for each block: the same in every
-// rank, so that a block needs only the same block of the others.
+// Vectors are cut into a chunk for each rank and that into a share for each block: the same in
+// every rank, so that a block needs only the same block of the others.
 struct Shares {
   std::uint32_t vectors;
   std::uint32_t chunk;

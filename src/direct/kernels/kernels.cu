@@ -2,8 +2,6 @@
 // Copyright the Lanewise authors
 
 // The kernels by the names under which kernel_names.hpp looks them up: form, then element type.
-#include "kernels/device_cuda.cuh"
-
 #include "kernels/all_reduce.hpp"
 
 namespace lanewise::direct {
@@ -16,11 +14,10 @@ __device__ Buffers<T> buffers_of(const void* in, void* out, std::uint64_t count)
 
 }  // namespace
 
-#define LANEWISE_KERNEL(form, name, type)                                                     \
-  extern "C" __global__ void __launch_bounds__(kernel_threads)                                \
-      lanewise_##form##_##name(const __grid_constant__ KernelPlan plan, const void* in, void* out, \
-                               std::uint64_t count) {                                         \
-    form(plan, buffers_of<type>(in, out, count));                                             \
+#define LANEWISE_KERNEL(form, name, type)                                                        \
+  extern "C" __global__ void __launch_bounds__(kernel_threads) lanewise_##form##_##name(         \
+      const __grid_constant__ KernelPlan plan, const void* in, void* out, std::uint64_t count) { \
+    form(plan, buffers_of<type>(in, out, count));                                                \
   }
 
 LANEWISE_KERNEL(one_shot_ll, fp32, float)

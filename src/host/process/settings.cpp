@@ -66,6 +66,9 @@ void set_statistics(Settings& settings, std::string_view value) {
   settings.statistics = value == "1" ? LiveStatistics::on : LiveStatistics::off;
 }
 
+// Read by the direct libraries; the plugin only must not take them for a mistake.
+void leave_to_direct(Settings&, std::string_view) {}
+
 constexpr std::array descriptions = {
     SettingDescription{"LANEWISE_MODE", "apply",
                        "apply: change NCCL's choice; observe: decide and log only; off: inert"},
@@ -86,18 +89,25 @@ constexpr std::array descriptions = {
                        "how long a rank waits for the others to agree, 1 to 60000"},
     SettingDescription{"LANEWISE_STATS", "1",
                        "1: count calls in shared memory for `lanewise stats`; 0: do not"},
+    SettingDescription{"LANEWISE_DIRECT", "",
+                       "sizes that the direct libraries take from NCCL: [RANKS=]LO:HI[:FORM],.."},
+    SettingDescription{"LANEWISE_DIRECT_GRAPHS", "64",
+                       "CUDA graphs of a communicator whose calls are direct, 0 to 1024"},
 };
 
 using Setter = void (*)(Settings&, std::string_view);
 constexpr std::array<Setter, descriptions.size()> setters = {
-    set_mode,     set_machine,   set_profile,         set_environment_change, set_log_level,
-    set_log_file, set_agreement, set_agreement_limit, set_statistics};
+    set_mode,       set_machine,     set_profile,    set_environment_change,
+    set_log_level,  set_log_file,    set_agreement,  set_agreement_limit,
+    set_statistics, leave_to_direct, leave_to_direct};
 
-// Of scripts/deps.sh and CMake; a developer has it set while the plugin runs.
-constexpr std::string_view build_variable = "LANEWISE_DEPS_DIR";
+// Of scripts/deps.sh and CMake, which a developer has set while the plugin runs, and of the bench.
+constexpr std::array<std::string_view, 2> others_variables = {"LANEWISE_DEPS_DIR",
+                                                              "LANEWISE_BENCH_NCCL"};
 
 void set(Settings& settings, std::string_view name, std::string_view value) {
-  if (name == build_variable) return;
+  if (std::find(others_variables.begin(), others_variables.end(), name) != others_variables.end())
+    return;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     if (descriptions[i].name != name) continue;
     if (!value.empty()) setters[i](settings, value);

@@ -3,8 +3,8 @@
 #pragma once
 
 // One rank's side of a group that all-reduces through memory that all its ranks see, without NCCL.
-// One machine, 2 to 16 ranks, threads or processes. Sums are made in float in the order of ranks and
-// rounded once, so all ranks get the same bits.
+// One machine, 2 to 16 ranks, threads or processes. Sums are made in float in the order of ranks
+// and rounded once, so all ranks get the same bits.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "direct/forms.hpp"
+#include "direct/kernel_plan.hpp"
 
 struct CUstream_st;
 
@@ -24,6 +25,7 @@ struct GroupOptions {
   std::size_t max_bytes = 0;  // of one call
   std::size_t ll_bytes = 0;   // of one call in LL form, beside what usual_form() gives to it
   int graphs = 0;             // captures that have a slot set of their own
+  int most_blocks = most_kernel_blocks;  // of one kernel
   bool may_use_gpu = true;    // false: host memory also where all ranks share one GPU
 };
 
@@ -33,7 +35,8 @@ struct GroupMemory {
   std::size_t rank_bytes = 0;    // of one of them
 };
 
-// Done: queued. Declined: nothing was, for a reason that all ranks share. Failed: the driver refused.
+// Done: queued. Declined: nothing was, for a reason that all ranks share. Failed: the driver
+// refused.
 enum class Taken : std::uint8_t { done, declined, failed };
 
 class Group {
@@ -49,11 +52,11 @@ class Group {
   // Only when nothing of it runs any more: see drain().
   ~Group();
 
-  // Queues the sum over all ranks. All ranks call in the same order with the same count, element and
-  // form; calls of one rank follow each other, whatever their streams. Under capture the calls go
-  // into a slot set of that graph, so a graph may be replayed beside eager calls and other graphs.
-  // One instance of a graph runs at a time. Any alignment of the element; in place or not. From any
-  // thread. Allocates nothing and does not wait.
+  // Queues the sum over all ranks. All ranks call in the same order with the same count, element
+  // and form; calls of one rank follow each other, whatever their streams. Under capture the calls
+  // go into a slot set of that graph, so a graph may be replayed beside eager calls and other
+  // graphs. One instance of a graph runs at a time. Any alignment of the element; in place or not.
+  // From any thread. Allocates nothing and does not wait.
   [[nodiscard]] Taken launch(CUstream_st* stream, const void* in, void* out, std::size_t count,
                              Element element, std::optional<Form> form) noexcept;
 

@@ -3,7 +3,8 @@
 #pragma once
 
 // What all_reduce.hpp needs of a GPU: its place in the grid, loads and stores that other GPUs and
-// the host see, in PTX's memory model, and the element types. For kernels.cu only.
+// the host see, in PTX's memory model, and the element types. Found by its folder: tests have
+// another.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

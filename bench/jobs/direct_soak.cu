@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Lanewise authors
+
+// Random all-reduces of the direct layer on one GPU, checked bit by bit: ranks are threads, with
+// two groups, two streams of eager calls and graphs that are replayed beside them. Usage:
+//   lanewise-direct-soak [--ranks N] [--calls N] [--seed N] [--max-bytes N] [--blocks N] [--host]
+// Ends with 0 only where nothing was wrong. CUDA_DEVICE_MAX_CONNECTIONS is set to 32 by itself.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+#include "direct/cuda_check.hpp"
+#include "direct/group.hpp"
+
+namespace lanewise::bench {
+namespace {
+
+using direct::Element;
+using direct::Form;
+using direct::Group;
+using direct::Taken;
+
+constexpr int calls_of_a_round = 96;
+constexpr int graphs_of_a_group = 2;
+constexpr int calls_of_a_graph = 12;
+constexpr unsigned char poison = 0xa5;
+constexpr std::size_t gap_bytes = 64;
+constexpr int kernel_threads = 256;
+
+struct Options {
+  int ranks = 8;
+  std::uint64_t calls = 100'000;  // of each rank
+  std::uint64_t seed = 1;
+  std::size_t max_bytes = 100'000;
+  int blocks = 8;  // of a kernel: those of all ranks, groups and streams are resident at once
+  bool is_on_host = false;
+};
+
+// One call; where it reads and writes in its rank's buffer.
+struct Task {
+  std::uint64_t in;
+  std::uint64_t out;
+  std::uint64_t count;
+  std::uint64_t seed;
+  Element element;
+  int group;
+  int form;  // -1: the usual one
+};
+
+__device__ float value_of(std::uint64_t seed, int rank, std::uint64_t index) {
+  std::uint64_t bits = seed * 0x9e3779b97f4a7c15ULL + index * 0xbf58476d1ce4e5b9ULL +
+                       static_cast<std::uint64_t>(rank) * 0x94d049bb133111ebULL;
+  bits = (bits ^ (bits >> 29)) * 0xbf58476d1ce4e5b9ULL;
+  bits ^= bits >> 32;
+  const float unit = static_cast<float>(static_cast<int>(bits & 0xffff) - 0x8000) / 4096;
+  return (bits >> 16 & 1) != 0 ? unit : unit / 512;
+}
+
+__device__ float rounded(float value, Element element) {
+  if (element == Element::fp16) return __half2float(__float2half_rn(value));
+  if (element == Element::bf16) return __bfloat162float(__float2bfloat16_rn(value));
+  return value;
+}
+__device__ void store(std::byte* data, std::uint64_t index, Element element, float value) {
+  if (element == Element::fp32) reinterpret_cast<float*>(data)[index] = value;
+  if (element == Element::fp16) reinterpret_cast<__half*>(data)[index] = __float2half_rn(value);
+  if (element == Element::bf16)
+    reinterpret_cast<__nv_bfloat16*>(data)[index] = __float2bfloat16_rn(value);
+}
+__device__ float load(const std::byte* data, std::uint64_t index, Element element) {
+  if (element == Element::fp32) return reinterpret_cast<const float*>(data)[index];
+  if (element == Element::fp16) return __half2float(reinterpret_cast<const __half*>(data)[index]);
+  return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(data)[index]);
+}
+
+__global__ void fill(const Task* tasks, std::byte* data, int rank, std::uint64_t salt) {
+  const Task task = tasks[blockIdx.x];
+  for (std::uint64_t i = threadIdx.x; i < task.count; i += blockDim.x)
+    store(data + task.in, i, task.element, value_of(task.seed + salt, rank, i));
+}
+
+// Against float64 within the last bit, against the floats in rank order exactly, and the gap after.
+__global__ void check(const Task* tasks, const std::byte* data, int ranks, std::uint64_t salt,
+                      unsigned long long* wrong) {
+  const Task task = tasks[blockIdx.x];
+  const std::uint64_t size = task.element == Element::fp32 ? 4 : 2;
+  unsigned long long bad = 0;
+  for (std::uint64_t i = threadIdx.x; i < task.count; i += blockDim.x) {
+    float sum = 0;
+    double exact = 0;
+    double magnitude = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const float one = rounded(value_of(task.seed + salt, rank, i), task.element);
+      sum += one;
+      exact += one;
+      magnitude += fabs(one);
+    }
+    const float found = load(data + task.out, i, task.element);
+    const double unit = task.element == Element::fp32   ? 0x1p-23
+                        : task.element == Element::fp16 ? 0x1p-11
+                                                        : 0x1p-8;
+    if (found != rounded(sum, task.element)) ++bad;
+    if (fabs(found - exact) > (unit + 0x1p-24 * ranks) * magnitude + 0x1p-24 * ranks) ++bad;
+  }
+  for (std::uint64_t i = threadIdx.x; i < gap_bytes; i += blockDim.x)
+    bad += data[task.out + task.count * size + i] != std::byte{poison} ? 1 : 0;
+  if (bad != 0) atomicAdd(wrong, bad);
+}
+
+class Meeting {
+ public:
+  explicit Meeting(int ranks) : ranks_(static_cast<std::size_t>(ranks)), words_(ranks_) {}
+  std::vector<std::uint64_t> gather(int rank, std::span<const std::uint64_t> mine) {
+    std::unique_lock lock(mutex_);
+    words_.at(static_cast<std::size_t>(rank)).assign(mine.begin(), mine.end());
+    const std::uint64_t round = round_;
+    if (++arrived_ == ranks_) {
+      arrived_ = 0;
+      all_.clear();
+      for (const auto& words : words_) all_.insert(all_.end(), words.begin(), words.end());
+      ++round_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return round_ != round; });
+    return all_;
+  }
+
+ private:
+  std::size_t ranks_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::vector<std::uint64_t>> words_;
+  std::vector<std::uint64_t> all_;
+  std::size_t arrived_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+// The same on every rank.
+std::vector<Task> make_tasks(std::mt19937_64& random, int count, int group, std::size_t max_bytes) {
+  std::vector<Task> tasks;
+  std::uint64_t at = gap_bytes;
+  for (int i = 0; i < count; ++i) {
+    Task task{};
+    task.element = static_cast<Element>(random() % direct::element_count);
+    const std::uint64_t size = direct::size_of(task.element);
+    // Small ones as often as large ones.
+    const std::uint64_t limit = std::max<std::uint64_t>(max_bytes >> random() % 16, 64);
+    task.count = 1 + random() % (limit / size);
+    task.seed = random();
+    task.group = group >= 0 ? group : static_cast<int>(random() % 2);
+    task.form = static_cast<int>(random() % (direct::form_count + 1)) - 1;
+    const std::uint64_t bytes = task.count * size;
+    const auto place = [&] {
+      at = (at + 15) / 16 * 16 + size * (random() % 3 == 0 ? random() % 8 : 0);
+      const std::uint64_t result = at;
+      at += bytes + gap_bytes;
+      return result;
+    };
+    task.in = place();
+    task.out = random() % 4 == 0 ? task.in : place();
+    tasks.push_back(task);
+  }
+  return tasks;
+}
+
+// Tasks on the GPU with the memory that they work in.
+class Work {
+ public:
+  Work(int count, std::size_t max_bytes)
+      : bytes_(static_cast<std::size_t>(count) * 2 * (max_bytes + 4 * gap_bytes) + gap_bytes) {
+    check_cuda(cudaMalloc(&data_, bytes_), "cudaMalloc");
+    check_cuda(cudaMalloc(&tasks_, sizeof(Task) * static_cast<std::size_t>(count)), "cudaMalloc");
+  }
+  void load(std::vector<Task> tasks, cudaStream_t stream) {
+    list = std::move(tasks);
+    check_cuda(cudaMemcpyAsync(tasks_, list.data(), sizeof(Task) * list.size(),
+                               cudaMemcpyHostToDevice, stream),
+               "cudaMemcpyAsync");
+  }
+  void prepare(int rank, std::uint64_t salt, cudaStream_t stream) const {
+    check_cuda(cudaMemsetAsync(data_, poison, bytes_, stream), "cudaMemsetAsync");
+    fill<<<static_cast<unsigned>(list.size()), kernel_threads, 0, stream>>>(tasks_, data_, rank,
+                                                                            salt);
+    check_cuda(cudaGetLastError(), "fill");
+  }
+  void verify(int ranks, std::uint64_t salt, unsigned long long* wrong, cudaStream_t stream) const {
+    check<<<static_cast<unsigned>(list.size()), kernel_threads, 0, stream>>>(tasks_, data_, ranks,
+                                                                             salt, wrong);
+    check_cuda(cudaGetLastError(), "check");
+  }
+  void make(const Task& task, Group& group, cudaStream_t stream) const {
+    const auto form = task.form < 0 ? std::nullopt : std::optional(static_cast<Form>(task.form));
+    if (group.launch(stream, data_ + task.in, data_ + task.out, task.count, task.element, form) !=
+        Taken::done)
+      throw Error("a call was not taken: " + group.failure());
+  }
+
+  std::vector<Task> list;
+
+ private:
+  std::size_t bytes_;
+  std::byte* data_ = nullptr;
+  Task* tasks_ = nullptr;
+};
+
+struct Graph {
+  Work work;
+  cudaGraphExec_t executable = nullptr;
+};
+
+class Rank {
+ public:
+  Rank(int rank, const Options& options, Meeting& meeting)
+      : rank_(rank),
+        options_(options),
+        meeting_(meeting),
+        own_(options.seed + 77 * (1 + static_cast<std::uint64_t>(rank))),
+        shared_(options.seed),
+        eager_(calls_of_a_round, options.max_bytes) {
+    check_cuda(cudaSetDevice(0), "cudaSetDevice");
+    check_cuda(cudaFree(nullptr), "cudaFree");
+    direct::GroupOptions group;
+    group.max_bytes = options.max_bytes;
+    group.ll_bytes = options.max_bytes;
+    group.graphs = graphs_of_a_group;
+    group.most_blocks = options.blocks;
+    group.may_use_gpu = !options.is_on_host;
+    for (auto& one : groups_) {
+      one = std::make_unique<Group>(
+          rank, options.ranks,
+          [&](std::span<const std::uint64_t> mine) { return meeting.gather(rank, mine); }, group);
+    }
+    for (auto& stream : streams_)
+      check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+    check_cuda(cudaMallocHost(&wrong_, sizeof(*wrong_)), "cudaMallocHost");
+    *wrong_ = 0;
+    for (int index = 0; index < 2 * graphs_of_a_group; ++index) capture(index / graphs_of_a_group);
+    warm();
+  }
+
+  std::uint64_t run() {
+    std::uint64_t done = 0;
+    for (std::uint64_t round = 0; done < options_.calls && *wrong_ == 0; ++round) {
+      done += run_round(round);
+      if (rank_ == 0 && round % 512 == 0) {
+        std::printf("%llu calls of each rank\n", static_cast<unsigned long long>(done));
+        std::fflush(stdout);
+      }
+      // All of them end with the same round.
+      const std::uint64_t mine[] = {*wrong_};
+      for (const std::uint64_t wrong : meeting_.gather(rank_, mine)) total_wrong_ += wrong;
+      if (total_wrong_ != 0) break;
+    }
+    calls_ = done;
+    return total_wrong_;
+  }
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+
+ private:
+  void capture(int group) {
+    Graph graph{Work(calls_of_a_graph, options_.max_bytes)};
+    graph.work.load(make_tasks(shared_, calls_of_a_graph, group, options_.max_bytes), streams_[2]);
+    check_cuda(cudaStreamSynchronize(streams_[2]), "cudaStreamSynchronize");
+    check_cuda(cudaStreamBeginCapture(streams_[2], cudaStreamCaptureModeThreadLocal),
+               "cudaStreamBeginCapture");
+    for (const Task& task : graph.work.list)
+      graph.work.make(task, *groups_[static_cast<std::size_t>(group)], streams_[2]);
+    cudaGraph_t captured = nullptr;
+    check_cuda(cudaStreamEndCapture(streams_[2], &captured), "cudaStreamEndCapture");
+    check_cuda(cudaGraphInstantiate(&graph.executable, captured, 0), "cudaGraphInstantiate");
+    check_cuda(cudaGraphUpload(graph.executable, streams_[2]), "cudaGraphUpload");
+    check_cuda(cudaStreamSynchronize(streams_[2]), "cudaStreamSynchronize");
+    graphs_.push_back(std::move(graph));
+  }
+
+  // Every kernel of ours is loaded before any rank's waits for another.
+  void warm() {
+    eager_.load({{gap_bytes, gap_bytes, 1, 1, Element::fp32, 0, 0}}, streams_[0]);
+    eager_.prepare(rank_, 0, streams_[0]);
+    eager_.verify(1, 0, wrong_, streams_[0]);
+    check_cuda(cudaStreamSynchronize(streams_[0]), "cudaStreamSynchronize");
+    *wrong_ = 0;
+    meeting_.gather(rank_, {});
+  }
+
+  void wait_between(cudaStream_t from, cudaStream_t to) const {
+    check_cuda(cudaEventRecord(event_, from), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(to, event_, 0), "cudaStreamWaitEvent");
+  }
+
+  std::uint64_t run_round(std::uint64_t round) {
+    eager_.load(make_tasks(shared_, calls_of_a_round, -1, options_.max_bytes), streams_[0]);
+    eager_.prepare(rank_, 0, streams_[0]);
+    wait_between(streams_[0], streams_[1]);
+    const std::uint64_t replayed = shared_() % graphs_.size();
+    Graph& graph = graphs_[replayed];
+    graph.work.prepare(rank_, round, streams_[2]);
+    // Where in the round the graph starts and which stream a call takes is each rank's own affair.
+    const std::size_t start = own_() % eager_.list.size();
+    for (std::size_t call = 0; call < eager_.list.size(); ++call) {
+      if (call == start)
+        check_cuda(cudaGraphLaunch(graph.executable, streams_[2]), "cudaGraphLaunch");
+      const Task& task = eager_.list[call];
+      eager_.make(task, *groups_[static_cast<std::size_t>(task.group)], streams_[own_() % 2]);
+    }
+    wait_between(streams_[1], streams_[0]);
+    eager_.verify(options_.ranks, 0, wrong_, streams_[0]);
+    graph.work.verify(options_.ranks, round, wrong_, streams_[2]);
+    check_cuda(cudaStreamSynchronize(streams_[0]), "cudaStreamSynchronize");
+    check_cuda(cudaStreamSynchronize(streams_[2]), "cudaStreamSynchronize");
+    return eager_.list.size() + graph.work.list.size();
+  }
+
+  int rank_;
+  const Options& options_;
+  Meeting& meeting_;
+  std::mt19937_64 own_;
+  std::mt19937_64 shared_;
+  Work eager_;
+  std::unique_ptr<Group> groups_[2];
+  cudaStream_t streams_[3] = {};
+  cudaEvent_t event_ = nullptr;
+  unsigned long long* wrong_ = nullptr;
+  std::uint64_t total_wrong_ = 0;
+  std::uint64_t calls_ = 0;
+  std::vector<Graph> graphs_;
+};
+
+Options parse(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--host") {
+      options.is_on_host = true;
+      continue;
+    }
+    if (i + 1 >= count) throw Error(word + " needs a number");
+    const std::uint64_t value = std::strtoull(words[++i], nullptr, 10);
+    if (word == "--ranks")
+      options.ranks = static_cast<int>(value);
+    else if (word == "--calls")
+      options.calls = value;
+    else if (word == "--seed")
+      options.seed = value;
+    else if (word == "--max-bytes")
+      options.max_bytes = value;
+    else if (word == "--blocks")
+      options.blocks = static_cast<int>(value);
+    else
+      throw Error("unknown option " + word);
+  }
+  return options;
+}
+
+int soak(const Options& options) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+  Meeting meeting(options.ranks);
+  std::vector<std::thread> threads;
+  std::atomic<std::uint64_t> wrong{0};
+  std::atomic<std::uint64_t> calls{0};
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        Rank one(rank, options, meeting);
+        wrong += one.run();
+        calls += one.calls();
+        meeting.gather(rank, {});
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+        std::_Exit(1);  // the others wait on the GPU
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%d ranks, %llu calls, %llu wrong\n", options.ranks,
+              static_cast<unsigned long long>(calls.load()),
+              static_cast<unsigned long long>(wrong.load()));
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace lanewise::bench
+
+int main(int count, char** words) {
+  try {
+    return lanewise::bench::soak(lanewise::bench::parse(count, words));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lanewise-direct-soak: %s\n", error.what());
+    return 2;
+  }
+}
