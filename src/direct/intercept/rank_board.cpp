@@ -42,7 +42,8 @@ int open_board(const std::string& path, std::size_t bytes) {
   if (cause == 0) cause = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (cause == 0) return file;
   close(file);
-  refuse(path, "reserving its space", cause);
+  if (cause != EPERM) unlink(path.c_str());
+  refuse(path, cause == EPERM ? "it must be this user's own file" : "reserving its space", cause);
 }
 
 }  // namespace
