@@ -28,8 +28,8 @@ struct ArmPlan {
 // (with `profile`), "lanewise-env" (and its best environment, as `lanewise run` starts a server),
 // "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
 // "ring/ll/2" (forced), "lanewise-direct" (the direct layer, at all sizes up to 256 KiB),
-// "direct:LO:HI[:FORM]" (at these sizes, in this form), "one-shot" (not NCCL: the floor under any ring). Throws Error for any other
-// word.
+// "direct:LO:HI[:FORM]" (at these sizes, in this form), "one-shot" (not NCCL: the floor under any
+// ring). Throws Error for any other word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
                                const std::string& profile);
 // Those named; where none is, the usual ones: `usual`, and lanewise if there is a profile for it.

@@ -26,7 +26,7 @@ struct GroupOptions {
   std::size_t ll_bytes = 0;   // of one call in LL form, beside what usual_form() gives to it
   int graphs = 0;             // captures that have a slot set of their own
   int most_blocks = most_kernel_blocks;  // of one kernel
-  bool may_use_gpu = true;    // false: host memory also where all ranks share one GPU
+  bool may_use_gpu = true;               // false: host memory also where all ranks share one GPU
 };
 
 struct GroupMemory {
