@@ -68,9 +68,11 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
                                                .ranks = inputs.policy.ranks,
                                                .gpus = positions});
   inputs.profile_refusal = matched.refusal;
+  inputs.refusal_kind = matched.kind;
+  inputs.most_channels = matched.most_channels;
   if (matched.group == nullptr) return;
   MeasuredGroup group;
-  group.rules = matched.group->rules;
+  group.rules = usable_rules(matched);
   group.link = matched.group->link;
   group.ll128 = matched.group->is_ll128_verified ? Ll128Evidence::soaked : Ll128Evidence::none;
   inputs.policy.profile = group;

@@ -39,6 +39,8 @@ struct Inputs {
   std::optional<Profile> profile;
   std::string profile_file;     // empty: there is none
   std::string profile_refusal;  // why the profile's rules are not used; empty where they are
+  Refusal refusal_kind = Refusal::none;
+  std::optional<int> most_channels;  // the rules that ask for more are left out
 };
 
 // What is the same whichever GPUs the ranks drive. Throws Error for a LANEWISE_MACHINE or

@@ -141,7 +141,7 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
   if (matched.group == nullptr) return layer;
   const bool is_soaked = matched.group->is_ll128_verified;
   inputs.profile =
-      MeasuredGroup{matched.group->rules, is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none,
+      MeasuredGroup{usable_rules(matched), is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none,
                     matched.group->link};
   return layer;
 }

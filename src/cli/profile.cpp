@@ -92,14 +92,16 @@ std::size_t count_rules(const Profile& profile) {
 
 // Which of the profile's environments a process started from here would be in.
 void say_environment(const Profile& profile, const Environment& process) {
-  const auto here = keyed_part(process);
   for (std::size_t i = 0; i < profile.environments.size(); ++i) {
-    const auto there = keyed_part(profile.environments[i].variables);
-    const auto difference = describe_difference(there, here);
-    if (difference.empty())
-      std::printf("environment %zu fits what is set here\n", i);
+    const auto compared =
+        compare_environments(profile.environments[i].variables, process, profile.nccl);
+    if (compared.count > 0)
+      std::printf("environment %zu does not fit: %s\n", i, compared.text.c_str());
+    else if (compared.most_channels)
+      std::printf("environment %zu fits what is set here, up to %d channels\n", i,
+                  *compared.most_channels);
     else
-      std::printf("environment %zu does not fit: %s\n", i, difference.c_str());
+      std::printf("environment %zu fits what is set here\n", i);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "core/profile/environment_key.hpp"
+#include "core/profile/profile_variable.hpp"
 
 namespace lanewise {
 namespace {
@@ -16,12 +17,32 @@ bool contains(const Environment& whole, const Environment& part) {
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
-// Also where a variable is set to nothing: that is the user's word for NCCL's default.
+// Nothing is the user's word for NCCL's default. A variable without effect may be anything.
+bool is_one_value(const std::string& name, const std::string& a, const std::string& b) {
+  const auto* variable = find_profile_variable(name);
+  if (variable == nullptr) return a == b;
+  return variable->effect == VariableEffect::none ||
+         normalize(*variable, a) == normalize(*variable, b);
+}
+
 bool sets_otherwise(const Environment& own, const Environment& variables) {
   return std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
     const auto found = own.find(variable.first);
-    return found != own.end() && found->second != variable.second;
+    return found != own.end() && !is_one_value(variable.first, found->second, variable.second);
   });
+}
+
+// What a process has in the end: nothing that it has set itself is changed.
+Environment join(const Environment& own, const Environment& variables) {
+  Environment joined = own;
+  joined.insert(variables.begin(), variables.end());
+  return joined;
+}
+
+EnvironmentComparison compare_joined(const Profile& profile, const TunedEnvironment& environment,
+                                     const Environment& own) {
+  return compare_environments(environment.variables, join(own, environment.variables),
+                              profile.nccl);
 }
 
 bool is_unsafe(const Profile& profile, const Environment& variables) {
@@ -31,7 +52,7 @@ bool is_unsafe(const Profile& profile, const Environment& variables) {
 }
 
 bool fits(const Profile& profile, const TunedEnvironment& environment, const Environment& own) {
-  return contains(environment.variables, keyed_part(own)) &&
+  return compare_joined(profile, environment, own).count == 0 &&
          !sets_otherwise(own, environment.variables) && !is_unsafe(profile, environment.variables);
 }
 
@@ -58,13 +79,24 @@ std::string explain_conflict(const Profile& profile, const TunedEnvironment& bes
     return "the best environment (" + to_string(best.variables) + ") holds an unsafe setting";
   Environment kept;
   for (const auto& [name, value] : own) {
-    const auto measured = best.variables.find(name);
-    const bool is_measured = measured != best.variables.end();
-    if (is_measured ? measured->second != value : keyed_part({{name, value}}).contains(name))
+    const Environment alone = {{name, value}};
+    if (sets_otherwise(alone, best.variables) || compare_joined(profile, best, alone).count > 0)
       kept.emplace(name, value);
   }
   return to_string(kept) + " is set already and kept; the best environment was measured with " +
          to_string(best.variables);
+}
+
+// The user's bounds that leave fewer channels than were measured.
+std::string explain_limit(const Environment& own, int most_channels) {
+  Environment bounds;
+  for (const auto& [name, value] : own) {
+    const auto* variable = find_profile_variable(name);
+    if (variable != nullptr && variable->effect == VariableEffect::channels)
+      bounds.emplace(name, value);
+  }
+  return to_string(bounds) + " leaves " + std::to_string(most_channels) +
+         " channels: choices of more are left out";
 }
 
 }  // namespace
@@ -78,7 +110,11 @@ EnvironmentPlan plan_environment(const Profile& profile, const Environment& own)
   const auto& best = profile.environments[*profile.best_environment];
   const bool is_best = fits(profile, best, own);
   plan.environment = is_best ? &best : find_fastest(profile, own);
-  if (plan.environment != nullptr) plan.additions = missing_from(own, plan.environment->variables);
+  if (plan.environment != nullptr) {
+    plan.additions = missing_from(own, plan.environment->variables);
+    const auto most_channels = compare_joined(profile, *plan.environment, own).most_channels;
+    if (most_channels) plan.limit = explain_limit(own, *most_channels);
+  }
   if (is_best) return plan;
   plan.remark = explain_conflict(profile, best, own);
   plan.remark += plan.environment == nullptr

@@ -84,6 +84,7 @@ void add_environment(const LaunchRequest& request, LaunchPlan& plan) {
   if (request.profile == nullptr) return;
   const auto environment = plan_environment(*request.profile, request.own);
   if (!environment.remark.empty()) plan.remarks.push_back(environment.remark);
+  if (!environment.limit.empty()) plan.remarks.push_back(environment.limit);
   if (environment.environment == nullptr) return;
   const auto evidence = describe_measurement(*environment.environment);
   for (const auto& [name, value] : environment.additions)
@@ -91,6 +92,19 @@ void add_environment(const LaunchRequest& request, LaunchPlan& plan) {
   for (const auto& [name, value] : environment.environment->variables)
     if (!environment.additions.contains(name))
       plan.remarks.push_back(name + "=" + value + " is set already and kept");
+}
+
+// Where people look before the server's own log hides it.
+void add_refusal(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.profile == nullptr) return;
+  Environment joined = request.own;
+  for (const auto& variable : plan.variables) joined.emplace(variable.name, variable.value);
+  const auto matched = match_environment(*request.profile, joined);
+  if (matched.difference.empty()) return;
+  plan.remarks.push_back(
+      "the profile's choices are not used: they were measured in another "
+      "environment: " +
+      matched.difference);
 }
 
 std::string escape_for_systemd(std::string_view text) {
@@ -114,7 +128,10 @@ LaunchPlan plan_launch(const LaunchRequest& request) {
   const bool is_ours = is_tuner_ours(request, plan);
   add_loader_path(request, plan);
   add_profile_path(request, plan);
-  if (is_ours) add_environment(request, plan);
+  if (is_ours) {
+    add_environment(request, plan);
+    add_refusal(request, plan);
+  }
   return plan;
 }
 

@@ -5,37 +5,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "core/profile/environment_key.hpp"
 
 namespace lanewise {
 namespace {
-
-std::size_t count_differences(const Environment& a, const Environment& b) {
-  const auto missing = [](const Environment& from, const Environment& in) {
-    return static_cast<std::size_t>(
-        std::count_if(from.begin(), from.end(), [&in](const auto& variable) {
-          const auto found = in.find(variable.first);
-          return found == in.end() || found->second != variable.second;
-        }));
-  };
-  return std::max(missing(a, b), missing(b, a));
-}
-
-// The environment with the fewest differences; an equal one has none.
-const TunedEnvironment* find_nearest(const Profile& profile, const Environment& here) {
-  const TunedEnvironment* nearest = nullptr;
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (const auto& environment : profile.environments) {
-    const auto differences = count_differences(keyed_part(environment.variables), here);
-    if (differences >= fewest) continue;
-    nearest = &environment;
-    fewest = differences;
-  }
-  return nearest;
-}
 
 std::string list_ranks(const TunedEnvironment& environment) {
   std::vector<int> ranks;
@@ -61,42 +36,69 @@ ProfileMatch find_group(const TunedEnvironment& environment, const ProfileKey& k
     if (group.gpus.empty()) {
       any = &group;
     } else if (group.gpus == key.gpus) {
-      return {&group, {}};
+      return {.group = &group};
     } else {
       measured += (measured.empty() ? "" : " or ") + list_gpus(group.gpus);
     }
   }
-  if (any != nullptr) return {any, {}};
+  if (any != nullptr) return {.group = any};
   const std::string ranks = std::to_string(key.ranks);
   if (measured.empty())
-    return {nullptr, "measured for " + list_ranks(environment) + " ranks, here are " + ranks};
+    return {nullptr,
+            "measured for " + list_ranks(environment) + " ranks, here are " + ranks,
+            Refusal::group,
+            {}};
   const std::string here =
       key.gpus.empty() ? "which GPUs these are is not known" : "here on " + list_gpus(key.gpus);
-  return {nullptr, ranks + " ranks were measured on GPUs " + measured + ", " + here};
+  return {nullptr,
+          ranks + " ranks were measured on GPUs " + measured + ", " + here,
+          Refusal::group,
+          {}};
+}
+
+ProfileMatch refuse(std::string reason) {
+  return {nullptr, std::move(reason), Refusal::profile, {}};
 }
 
 }  // namespace
 
+// Of environments that differ equally, the one that is in force as it was measured goes first.
 EnvironmentMatch match_environment(const Profile& profile, const Environment& here) {
-  const Environment keyed = keyed_part(here);
-  const auto* nearest = find_nearest(profile, keyed);
-  if (nearest == nullptr) return {};
-  return {nearest, describe_difference(keyed_part(nearest->variables), keyed)};
+  const TunedEnvironment* nearest = nullptr;
+  EnvironmentComparison fewest;
+  for (const auto& environment : profile.environments) {
+    auto comparison = compare_environments(environment.variables, here, profile.nccl);
+    const auto rank = [](const EnvironmentComparison& one) {
+      return std::pair(one.count, one.most_channels.has_value());
+    };
+    if (nearest != nullptr && rank(comparison) >= rank(fewest)) continue;
+    nearest = &environment;
+    fewest = std::move(comparison);
+  }
+  return {nearest, std::move(fewest.text), fewest.most_channels};
 }
 
 ProfileMatch match(const Profile& profile, const ProfileKey& key) {
   if (profile.fingerprint != key.fingerprint)
-    return {nullptr, "made on machine " + profile.fingerprint +
-                         (profile.machine.empty() ? "" : " (" + profile.machine + ')') +
-                         ", this is " + (key.fingerprint.empty() ? "unknown" : key.fingerprint)};
+    return refuse("made on machine " + profile.fingerprint +
+                  (profile.machine.empty() ? "" : " (" + profile.machine + ')') + ", this is " +
+                  (key.fingerprint.empty() ? "unknown" : key.fingerprint));
   if (profile.nccl != key.nccl)
-    return {nullptr,
-            "made with NCCL " + to_string(profile.nccl) + ", here is NCCL " + to_string(key.nccl)};
+    return refuse("made with NCCL " + to_string(profile.nccl) + ", here is NCCL " +
+                  to_string(key.nccl));
   const auto matched = match_environment(profile, key.environment);
-  if (matched.nearest == nullptr) return {nullptr, "nothing was measured"};
+  if (matched.nearest == nullptr) return refuse("nothing was measured");
   if (!matched.difference.empty())
-    return {nullptr, "measured in another environment: " + matched.difference};
-  return find_group(*matched.nearest, key);
+    return refuse("measured in another environment: " + matched.difference);
+  auto found = find_group(*matched.nearest, key);
+  found.most_channels = matched.most_channels;
+  return found;
+}
+
+RuleSet usable_rules(const ProfileMatch& match) {
+  if (match.group == nullptr) return {};
+  const RuleSet& rules = match.group->rules;
+  return match.most_channels ? rules.within(*match.most_channels) : rules;
 }
 
 }  // namespace lanewise

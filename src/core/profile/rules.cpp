@@ -33,6 +33,14 @@ bool RuleSet::keeps_stock(std::size_t bytes) const noexcept {
   return std::binary_search(stock_sizes_.begin(), stock_sizes_.end(), bytes);
 }
 
+RuleSet RuleSet::within(int most_channels) const {
+  RuleSet left = *this;
+  std::erase_if(left.rules_, [&](const Rule& rule) {
+    return rule.choice.channels == 0 || rule.choice.channels > most_channels;
+  });
+  return left;
+}
+
 const Rule* RuleSet::find(std::size_t bytes) const noexcept {
   const auto after =
       std::upper_bound(rules_.begin(), rules_.end(), bytes,

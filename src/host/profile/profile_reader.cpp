@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/nccl/choice.hpp"
+#include "core/profile/profile_variable.hpp"
 #include "core/statistics.hpp"
 #include "host/files/json.hpp"
 #include "host/files/text_file.hpp"
@@ -115,17 +116,21 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
   return group;
 }
 
+// The variables go into a server's environment: a name that loads code is as much out of place as a
+// slip of the hand.
 Environment read_variables(const JsonField& field) {
   Environment variables;
   for (const auto& member : field.members()) {
     const auto& name = member.name();
-    const bool is_name = name.size() > 5 && name.starts_with("NCCL_") &&
-                         std::all_of(name.begin(), name.end(), [](char letter) {
-                           return (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-                                  (letter >= '0' && letter <= '9');
-                         });
-    if (!is_name) member.fail("a variable named NCCL_...");
-    variables.emplace(name, member.text());
+    const auto* variable = find_profile_variable(name);
+    if (variable == nullptr)
+      member.fail(
+          "a variable that a measurement depends on, as NCCL_MIN_NCHANNELS or "
+          "NCCL_P2P_LEVEL");
+    auto value = member.text();
+    if (const auto expected = find_value_fault(*variable, value); !expected.empty())
+      member.fail(expected);
+    variables.emplace(name, std::move(value));
   }
   return variables;
 }

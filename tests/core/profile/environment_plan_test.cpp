@@ -99,6 +99,31 @@ TEST(EnvironmentPlan, NeverAppliesAnUnsafeSetting) {
   EXPECT_NE(plan.remark.find("unsafe"), std::string::npos);
 }
 
+TEST(EnvironmentPlan, AddsTheBestEnvironmentToWhatEnginesSet) {
+  const auto profile = make_profile();
+
+  for (const Environment& own : {Environment{{"NCCL_GRAPH_REGISTER", "0"}},
+                                 Environment{{"NCCL_CUMEM_ENABLE", "0"}, {"NCCL_NVLS_ENABLE", "0"}},
+                                 Environment{{"NCCL_P2P_DISABLE", "0"}}}) {
+    const auto plan = plan_environment(profile, own);
+
+    EXPECT_EQ(plan.environment, &profile.environments[1]) << to_string(own);
+    EXPECT_EQ(plan.additions, profile.environments[1].variables) << to_string(own);
+    EXPECT_EQ(plan.remark + plan.limit, "") << to_string(own);
+  }
+}
+
+TEST(EnvironmentPlan, AddsTheBestEnvironmentToALimitThatLeavesItsChannels) {
+  const auto profile = make_profile();
+
+  const auto plan = plan_environment(profile, {{"NCCL_MAX_CTAS", "8"}});
+
+  EXPECT_EQ(plan.environment, &profile.environments[1]);
+  EXPECT_EQ(plan.additions, profile.environments[1].variables);
+  EXPECT_EQ(plan.remark, "");
+  EXPECT_EQ(plan.limit, "NCCL_MAX_CTAS=8 leaves 16 channels: choices of more are left out");
+}
+
 TEST(EnvironmentPlan, AddsNothingWithoutABestEnvironment) {
   auto profile = make_profile();
   profile.best_environment.reset();

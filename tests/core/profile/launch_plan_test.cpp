@@ -132,9 +132,23 @@ TEST(LaunchPlan, KeepsTheUsersValueAndSaysSo) {
   const auto plan = plan_launch(request);
 
   EXPECT_EQ(find(plan, "NCCL_MIN_NCHANNELS"), nullptr);
-  ASSERT_EQ(plan.remarks.size(), 1U);
+  ASSERT_EQ(plan.remarks.size(), 2U);
   EXPECT_NE(plan.remarks[0].find("NCCL_MIN_NCHANNELS=4 is set already and kept"),
             std::string::npos);
+}
+
+TEST(LaunchPlan, SaysThatTheProfilesChoicesAreNotUsed) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_ALGO"] = "Ring";
+
+  const auto plan = plan_launch(request);
+
+  ASSERT_EQ(plan.remarks.size(), 2U);
+  EXPECT_EQ(plan.remarks[1],
+            "the profile's choices are not used: they were measured in another environment: "
+            "NCCL_ALGO is not set there and Ring here, NCCL_MIN_NCHANNELS is 16 there and not set "
+            "here");
 }
 
 TEST(LaunchPlan, SaysWhatWasSetToTheBestValueAlready) {

@@ -113,12 +113,88 @@ TEST(EnvironmentKey, KeepsOnlyWhatChangesATransfer) {
   EXPECT_EQ(part, (Environment{{"NCCL_P2P_DISABLE", "1"}}));
 }
 
-TEST(EnvironmentKey, NamesEachVariableOnce) {
-  const auto names = keyed_variables();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    EXPECT_TRUE(names[i].starts_with("NCCL_")) << names[i];
-    for (std::size_t j = i + 1; j < names.size(); ++j) EXPECT_NE(names[i], names[j]);
+TEST(EnvironmentKey, TakesValuesAsNcclDoes) {
+  EXPECT_EQ(keyed_part({{"NCCL_BUFFSIZE", "0x100000"}, {"NCCL_NTHREADS", " 256"}}),
+            (Environment{{"NCCL_BUFFSIZE", "1048576"}, {"NCCL_NTHREADS", "256"}}));
+  EXPECT_TRUE(keyed_part({{"NCCL_P2P_DISABLE", "0"}, {"NCCL_SHM_LOCALITY", "2"}}).empty());
+  EXPECT_TRUE(keyed_part({{"NCCL_MIN_NCHANNELS", "-2"}, {"NCCL_BUFFSIZE", "many"}}).empty());
+}
+
+Profile make_profile_with_rules() {
+  Profile profile;
+  profile.nccl = {2, 30, 7};
+  std::vector<Rule> rules;
+  for (const int channels : {4, 8, 12, 16, 0}) {
+    const std::size_t bytes = 14336 * (rules.size() + 1);
+    rules.push_back({.bytes = {bytes, bytes}, .choice = {Algorithm::ring, Protocol::ll, channels}});
   }
+  const GpuGroup group{.ranks = 8, .rules = RuleSet(rules, {1 << 20})};
+  profile.environments = {
+      {.variables = {}, .groups = {group}},
+      {.variables = {{"NCCL_MIN_NCHANNELS", "12"}, {"NCCL_P2P_LEVEL", "SYS"}}, .groups = {group}}};
+  return profile;
+}
+
+std::vector<int> usable_channels_in(const Environment& here) {
+  const auto profile = make_profile_with_rules();
+  const auto matched =
+      match(profile, {.nccl = profile.nccl, .environment = here, .ranks = 8, .gpus = {}});
+  std::vector<int> channels;
+  for (const auto& rule : usable_rules(matched).rules()) channels.push_back(rule.choice.channels);
+  return channels;
+}
+
+TEST(ProfileMatch, KeepsTheRulesThatALimitOfChannelsDoesNotTouch) {
+  const std::vector<int> all = {4, 8, 12, 16, 0};
+
+  EXPECT_EQ(usable_channels_in({}), all);
+  EXPECT_EQ(usable_channels_in({{"NCCL_MAX_CTAS", "8"}}), (std::vector<int>{4, 8}));
+  EXPECT_EQ(usable_channels_in({{"NCCL_MAX_NCHANNELS", "12"}}), (std::vector<int>{4, 8, 12}));
+  EXPECT_EQ(usable_channels_in({{"NCCL_MAX_NRINGS", "1"}}), std::vector<int>{});
+  EXPECT_EQ(usable_channels_in({{"NCCL_MAX_CTAS", "64"}, {"NCCL_MIN_CTAS", "2"}}), all);
+}
+
+TEST(ProfileMatch, KnowsThatAMinimumOfChannelsBeatsALimit) {
+  const Environment measured = {{"NCCL_MIN_NCHANNELS", "12"}, {"NCCL_P2P_LEVEL", "SYS"}};
+  auto limited = measured;
+  limited.emplace("NCCL_MAX_CTAS", "8");
+
+  EXPECT_EQ(usable_channels_in(limited), (std::vector<int>{4, 8, 12}));
+}
+
+TEST(ProfileMatch, RefusesMoreChannelsThanWereMeasured) {
+  const auto profile = make_profile_with_rules();
+  const auto matched = match(
+      profile,
+      {.nccl = profile.nccl, .environment = {{"NCCL_MIN_CTAS", "16"}}, .ranks = 8, .gpus = {}});
+
+  EXPECT_EQ(matched.refusal,
+            "measured in another environment: NCCL_MIN_CTAS is not set there and 16 here");
+  EXPECT_EQ(matched.kind, Refusal::profile);
+}
+
+TEST(ProfileMatch, KeepsWhereStockWasBestUnderALimit) {
+  const auto profile = make_profile_with_rules();
+  const auto matched = match(
+      profile,
+      {.nccl = profile.nccl, .environment = {{"NCCL_MAX_CTAS", "1"}}, .ranks = 8, .gpus = {}});
+
+  EXPECT_TRUE(usable_rules(matched).keeps_stock(1 << 20));
+}
+
+TEST(ProfileMatch, IgnoresWhetherBuffersAreRegistered) {
+  EXPECT_EQ(usable_channels_in({{"NCCL_GRAPH_REGISTER", "0"}, {"NCCL_LOCAL_REGISTER", "0"}}),
+            usable_channels_in({}));
+}
+
+TEST(ProfileMatch, PrefersTheEnvironmentThatWasMeasuredUnderTheLimit) {
+  auto profile = make_profile_with_rules();
+  profile.environments.push_back({.variables = {{"NCCL_MAX_CTAS", "8"}}});
+
+  const auto found = match_environment(profile, {{"NCCL_MAX_CTAS", "8"}});
+
+  EXPECT_EQ(found.nearest, &profile.environments[2]);
+  EXPECT_FALSE(found.most_channels);
 }
 
 }  // namespace

@@ -114,6 +114,34 @@ TEST(ProfileFile, LineOfANumberBeforeALineBreakIsItsOwn) {
   }
 }
 
+std::string refusal_of(std::string_view variables) {
+  try {
+    (void)parse_profile(replace("{\"NCCL_P2P_LEVEL\": \"SYS\"}", variables), "p.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Whatever stands in it is set in a server's process.
+TEST(ProfileFile, RefusesAVariableThatLoadsCode) {
+  for (const auto* name : {"NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN",
+                           "NCCL_ENV_PLUGIN", "NCCL_CONF_FILE", "NCCL_DEBUG"}) {
+    const auto refusal = refusal_of("{\"" + std::string(name) + "\": \"/tmp/any.so\"}");
+
+    EXPECT_TRUE(refusal.starts_with("p.json:10: " + std::string(name) + ": expected a variable"))
+        << refusal;
+  }
+}
+
+TEST(ProfileFile, RefusesAValueThatItsVariableDoesNotTake) {
+  EXPECT_EQ(refusal_of("{\"NCCL_MIN_NCHANNELS\": \"sixteen\"}"),
+            "p.json:10: NCCL_MIN_NCHANNELS: expected a whole number from 1 to 1024");
+  EXPECT_EQ(refusal_of("{\"NCCL_GRAPH_FILE\": \"graph.xml\"}"),
+            "p.json:10: NCCL_GRAPH_FILE: expected the absolute path of a file");
+  EXPECT_NE(refusal_of("{\"NCCL_P2P_LEVEL\": \"SYS\\nLD_PRELOAD=x\"}"), "");
+}
+
 TEST(ProfileFile, NeverWritesWhatItWouldRefuse) {
   Profile profile = make_profile();
   profile.environments[0].speedup = std::numeric_limits<double>::quiet_NaN();

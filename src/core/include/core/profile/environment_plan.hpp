@@ -14,12 +14,13 @@ struct EnvironmentPlan {
   const TunedEnvironment* environment = nullptr;  // of the profile; nullptr: none fits
   Environment additions;                          // its variables that are not set yet
   std::string remark;  // one line: why not the best one; empty where it is the best
+  std::string limit;   // one line: which choices a bound of `own` leaves out; empty: none
 };
 
-// `own`: the variables of the process, others than NCCL's are ignored. An environment fits if it
-// was measured with each keyed variable of `own` (see environment_key.hpp) at its value and holds
-// no unsafe setting; the profile's best one is taken, else the one with the largest speedup. A
-// profile without a best environment gives none.
+// `own`: the variables of the process, others than NCCL's are ignored. An environment fits if a
+// process that has both is in it (see environment_key.hpp), if `own` has none of its variables at
+// another value, and if it holds no unsafe setting; the profile's best one is taken, else the one
+// with the largest speedup. A profile without a best environment gives none.
 [[nodiscard]] EnvironmentPlan plan_environment(const Profile& profile, const Environment& own);
 
 // "NCCL_MIN_NCHANNELS=16 NCCL_P2P_LEVEL=SYS"; "stock's environment" where empty.

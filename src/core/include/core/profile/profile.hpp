@@ -4,6 +4,7 @@
 
 // A measured profile of one machine: its identity and, for each environment, rules per GPU group.
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -71,9 +72,15 @@ struct ProfileKey {
   std::vector<int> gpus;  // sorted positions; empty where the ranks' GPUs are not known
 };
 
+// `profile`: nothing of it fits; `group`: only its ranks or GPUs are others.
+enum class Refusal : std::uint8_t { none, profile, group };
+
 struct ProfileMatch {
   const GpuGroup* group = nullptr;  // nullptr: refused
   std::string refusal;              // one line that says what differs
+  Refusal kind = Refusal::none;
+  // Rules hold that ask for no more channels than these, see compare_environments.
+  std::optional<int> most_channels;
 };
 
 // `difference`: between `nearest`, the environment with the fewest keyed variables set otherwise
@@ -81,10 +88,14 @@ struct ProfileMatch {
 struct EnvironmentMatch {
   const TunedEnvironment* nearest = nullptr;
   std::string difference;
+  std::optional<int> most_channels;
 };
 [[nodiscard]] EnvironmentMatch match_environment(const Profile& profile, const Environment& here);
 
 // The group measured for exactly this key, or the one reason why there is none.
 [[nodiscard]] ProfileMatch match(const Profile& profile, const ProfileKey& key);
+
+// The rules of a match's group that hold; none where it was refused.
+[[nodiscard]] RuleSet usable_rules(const ProfileMatch& match);
 
 }  // namespace lanewise

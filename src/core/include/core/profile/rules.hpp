@@ -47,6 +47,9 @@ class RuleSet {
   // may, as NCCL is best at powers of two.
   [[nodiscard]] bool keeps_stock(std::size_t bytes) const noexcept;
   [[nodiscard]] std::span<const std::size_t> stock_sizes() const noexcept { return stock_sizes_; }
+  // Without the rules that ask for more channels, or leave them to NCCL, whose number then changes.
+  // Where stock was best it stays: it costs nothing.
+  [[nodiscard]] RuleSet within(int most_channels) const;
   [[nodiscard]] bool is_empty() const noexcept { return rules_.empty() && stock_sizes_.empty(); }
   friend bool operator==(const RuleSet&, const RuleSet&) = default;
 
