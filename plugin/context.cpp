@@ -24,6 +24,12 @@ std::string find_inert_reason(const PolicyInputs& inputs) {
   return std::string(inert_reason(inputs).value_or(""));
 }
 
+std::string describe_profile(const Inputs& inputs) {
+  if (!inputs.most_channels) return inputs.profile_file;
+  return inputs.profile_file + " up to " + std::to_string(*inputs.most_channels) +
+         " channels, which is what this environment leaves,";
+}
+
 // Whatever ends prepare() early, the other ranks hear of it.
 struct AbstainUnlessPrepared {
   Context& context;
@@ -43,6 +49,7 @@ void Context::prepare() {
   const auto settings = host::parse_settings(environment);
   log_.emplace(
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
+  log_unknown_names(*log_, settings);
   is_traced_ = log_->is_enabled(host::LogLevel::trace);
   may_write_ = settings.mode == host::Mode::apply;
   auto inputs = gather_inputs(opening_, settings, environment);
@@ -117,8 +124,9 @@ void Context::log_start(const Inputs& inputs, const std::string& reason) const {
   if (!reason.empty()) {
     line += "inert: " + reason;
   } else {
-    line += inputs.policy.profile ? "choices from " + inputs.profile_file + " and the wave model"
-                                  : "choices from the wave model";
+    line += inputs.policy.profile
+                ? "choices from " + describe_profile(inputs) + " and the wave model"
+                : "choices from the wave model";
     if (!may_write_) line += ", observing only";
   }
   log_->write(host::LogLevel::info, line);

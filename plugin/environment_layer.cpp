@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/profile/launch_plan.hpp"
+#include "guard.hpp"
 #include "host/nccl/nccl_library.hpp"
 #include "host/process/log.hpp"
 #include "host/process/settings.hpp"
@@ -29,7 +30,9 @@ constinit bool is_answering = false;
 constinit bool is_set = false;
 
 host::Log open_log(const host::Settings& settings, abi::DebugLogger logger) {
-  return host::Log({settings.log_level, to_log_callback(logger), settings.log_file});
+  host::Log log({settings.log_level, to_log_callback(logger), settings.log_file});
+  log_unknown_names(log, settings);
+  return log;
 }
 
 std::optional<host::FoundProfile> find_profile(const host::Settings& settings,

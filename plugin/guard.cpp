@@ -44,6 +44,11 @@ bool is_first(std::string_view cause) noexcept {
   return true;
 }
 
+void log_unknown_names(const host::Log& log, const host::Settings& settings) {
+  for (const auto& line : settings.unknown_names)
+    if (is_first(line)) log.write(host::LogLevel::warning, "lanewise: " + line);
+}
+
 void warn_once(abi::DebugLogger logger, const char* cause) noexcept {
   if (logger == nullptr || !is_first(cause)) return;
   // A fixed buffer: the cause may be that there is no memory.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "host/process/log.hpp"
+#include "host/process/settings.hpp"
 #include "nccl_abi.hpp"
 
 namespace lanewise::plugin {
@@ -17,6 +19,9 @@ namespace lanewise::plugin {
 
 // A warning through NCCL's logger (null: none), once a process for each cause.
 void warn_once(abi::DebugLogger logger, const char* cause) noexcept;
+
+// Names that are no setting, a warning each, once a process.
+void log_unknown_names(const host::Log& log, const host::Settings& settings);
 
 // Makes the room that throwing needs in this thread, while there is room: the C library ends the
 // process where it cannot make it later. False: there is none.

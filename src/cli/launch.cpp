@@ -106,6 +106,7 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
     request.profile_path = found ? launch.profile_path : asked == host::no_profile ? asked : "";
   launch.plan = plan_launch(request);
   launch.files = find_files(launch, target);
+  for (const auto& line : settings.unknown_names) launch.plan.remarks.push_back(line);
   launch.plan.remarks.push_back(describe(found, settings, asked));
   return launch;
 }

@@ -48,7 +48,12 @@ case $3 in
     expect_status 2 "$lanewise" run true
     grep -q 'expected -- before the command' "$scratch/err" || fail "the error says what is missing"
     ;;
-  bad_setting) LANEWISE_MOOD=1 expect_status 2 "$lanewise" run -- true ;;
+  bad_setting) LANEWISE_STATS=x expect_status 2 "$lanewise" run -- true ;;
+  unknown_name)
+    LANEWISE_MOED=off expect_status 0 "$lanewise" run -- true
+    grep -q 'LANEWISE_MOED is no setting and changes nothing; the nearest is LANEWISE_MODE' "$scratch/err" ||
+      fail "the nearest name is said"
+    ;;
   signal) expect_status 143 "$lanewise" run -- sh -c 'kill -TERM $$' ;;
   same_process)
     "$lanewise" run -- sh -c 'echo $$' >"$scratch/out" 2>/dev/null &
@@ -102,6 +107,16 @@ case $3 in
     NCCL_MIN_NCHANNELS=4 LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "$NCCL_MIN_NCHANNELS"' >"$scratch/out" 2>"$scratch/err"
     [ "$(cat "$scratch/out")" = 4 ] || fail "the user's value is kept"
     grep -q 'NCCL_MIN_NCHANNELS=4 is set already and kept' "$scratch/err" || fail "keeping is said"
+    ;;
+  profile_engine)
+    NCCL_GRAPH_REGISTER=0 NCCL_CUMEM_ENABLE=0 NCCL_MAX_CTAS=8 LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- \
+      sh -c 'echo "$NCCL_MIN_NCHANNELS"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = 16 ] || fail "what engines set leaves the best environment"
+    ! grep -q 'are not used' "$scratch/err" || fail "the choices are used"
+    ;;
+  profile_refused)
+    NCCL_ALGO=Ring LANEWISE_MACHINE=$5 expect_status 0 "$lanewise" run --profile "$4" -- true
+    grep -q "choices are not used: .*NCCL_ALGO is not set there and Ring here" "$scratch/err" || fail "a refusal is said"
     ;;
   profile_observe)
     LANEWISE_MODE=observe LANEWISE_MACHINE=$5 "$lanewise" run --profile "$4" -- sh -c 'echo "<$NCCL_MIN_NCHANNELS>"' >"$scratch/out" 2>/dev/null

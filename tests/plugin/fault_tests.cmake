@@ -39,7 +39,9 @@ faulty_ranks_test(HaveOneThatObserves 3 "applied 0, stock 3, died 0" ${no_waitin
   1:LANEWISE_MODE=observe)
 faulty_ranks_test(HaveOneThatIsOff 3 "applied 0, stock 3, died 0, warned 2" ${no_waiting}
   1:LANEWISE_MODE=off)
-faulty_ranks_test(HaveOneWithAnUnknownSetting 3 ${all_stock} ${no_waiting} 1:LANEWISE_MOOD=x)
+faulty_ranks_test(HaveOneWithABadSetting 3 ${all_stock} ${no_waiting} 1:LANEWISE_STATS=x)
+faulty_ranks_test(HaveOneWithAnUnknownName 3 "applied 3, stock 0, died 0, warned 1" ${no_waiting}
+  1:LANEWISE_VERSION=1)
 faulty_ranks_test(HaveOneWithAnotherEnvironment 3 ${all_stock} ${no_waiting}
   1:NCCL_P2P_LEVEL=SYS)
 faulty_ranks_test(HaveOneWithOtherLimits 3 ${all_stock} ${no_waiting} 1:NCCL_MIN_NCHANNELS=16)

@@ -25,13 +25,13 @@ plays_layer_test(NetAppliesTheEnvironmentOnRequest net_applies ${profile} LANEWI
 plays_layer_test(NetKeepsTheUsersValue net_keeps ${profile} LANEWISE_APPLY_ENV=1
   NCCL_MIN_NCHANNELS=4)
 plays_layer_test(NetLeavesTheEnvironmentUnasked net_leaves ${profile})
-plays_layer_test(NetDeclinesWithABadSetting net_leaves LANEWISE_MOOD=1 LANEWISE_APPLY_ENV=1)
+plays_layer_test(NetDeclinesWithABadSetting net_leaves LANEWISE_MODE=fast LANEWISE_APPLY_ENV=1)
 plays_layer_test(EnvAnswersThroughV1 env_v1 ${profile})
 plays_layer_test(EnvAnswersThroughV2 env_v2 ${profile})
 plays_layer_test(EnvKeepsTheUsersValue env_keeps ${profile} NCCL_MIN_NCHANNELS=4)
 plays_layer_test(EnvRefusesAnotherReleasesEnvironment env_other_release ${profile})
 plays_layer_test(EnvIsInertWithoutItsProfile env_inert LANEWISE_PROFILE=/proc/none.json)
-plays_layer_test(EnvIsInertForABadSetting env_inert LANEWISE_MOOD=1)
+plays_layer_test(EnvIsInertForABadSetting env_inert LANEWISE_MODE=fast)
 set(without_file LANEWISE_PROFILE=${lanewise_graph_profile})
 plays_layer_test(NetAppliesNoEnvironmentWhoseFileIsGone net_without_file ${without_file}
   LANEWISE_APPLY_ENV=1)

@@ -199,6 +199,25 @@ static void play_inert(void) {
   close_plugin(handle);
 }
 
+/* Run with LANEWISE_MOED=off: an image may have names of its own. */
+static void play_unknown_name(void) {
+  void* handle;
+  tuner_t* tuner = open_plugin(&handle);
+  for (int i = 0; i < 3; ++i) {
+    void* context = open_communicator(tuner, 1, 1, take_line);
+    check(warn_lines == 1, "the first communicator warns, no other");
+    check(tuner->finalize(context) == 0, "finalize succeeds");
+    context = open_communicator(tuner, 2, 1, take_line);
+    float table[max_table], before[max_table];
+    fill_table(table, 7);
+    memcpy(before, table, sizeof table);
+    ask(tuner, context, table, 7, 14336);
+    check(memcmp(table, before, sizeof table) != 0, "the plugin is at work");
+    check(tuner->finalize(context) == 0, "finalize succeeds");
+  }
+  close_plugin(handle);
+}
+
 /* No page more than there is: small allocations may still succeed, larger ones fail. */
 static void play_without_memory(void) {
   void* handle;
@@ -233,6 +252,7 @@ int main(int argc, char** argv) {
                    {"concurrently", play_concurrently},
                    {"after_fork", play_after_fork},
                    {"without_memory", play_without_memory},
+                   {"unknown_name", play_unknown_name},
                    {"inert", play_inert}};
   if (argc != 3) return 2;
   plugin_path = argv[1];

@@ -9,7 +9,9 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <numeric>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -105,6 +107,30 @@ constexpr std::array<Setter, descriptions.size()> setters = {
 constexpr std::array<std::string_view, 2> others_variables = {"LANEWISE_DEPS_DIR",
                                                               "LANEWISE_BENCH_NCCL"};
 
+// How many letters to change, add or drop (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t before = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = before + (a[i] == b[j] ? 0U : 1U);
+      before = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string describe_unknown(std::string_view name) {
+  const auto* nearest = std::min_element(
+      descriptions.begin(), descriptions.end(), [name](const auto& one, const auto& other) {
+        return distance(name, one.name) < distance(name, other.name);
+      });
+  return std::string(name) + " is no setting and changes nothing; the nearest is " +
+         std::string(nearest->name) + " (`lanewise settings` lists all)";
+}
+
 void set(Settings& settings, std::string_view name, std::string_view value) {
   if (std::find(others_variables.begin(), others_variables.end(), name) != others_variables.end())
     return;
@@ -113,7 +139,7 @@ void set(Settings& settings, std::string_view name, std::string_view value) {
     if (!value.empty()) setters[i](settings, value);
     return;
   }
-  throw Error(std::string(name) + ": there is no such setting; `lanewise settings` lists them");
+  settings.unknown_names.push_back(describe_unknown(name));
 }
 
 }  // namespace

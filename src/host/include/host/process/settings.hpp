@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/profile/profile.hpp"
 #include "host/process/log.hpp"
@@ -39,6 +40,8 @@ struct Settings {
   // How long a rank waits for the others in a communicator's init; 1 ms to a minute.
   std::chrono::milliseconds agreement_limit{2000};
   LiveStatistics statistics = LiveStatistics::on;
+  // One line for each LANEWISE_* name that is no setting. An image may have names of its own.
+  std::vector<std::string> unknown_names;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -54,8 +57,7 @@ struct SettingDescription {
 // The LANEWISE_* and NCCL_* variables of this process, as they are now.
 [[nodiscard]] Environment read_process_environment();
 
-// An empty value counts as not set. Throws Error for a LANEWISE_* name that is not in the table
-// and for a value that its setting does not take.
+// An empty value counts as not set. Throws Error for a value that its setting does not take.
 [[nodiscard]] Settings parse_settings(const Environment& environment);
 
 }  // namespace lanewise::host
