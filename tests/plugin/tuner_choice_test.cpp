@@ -20,7 +20,7 @@ class TunerChoice : public ::testing::Test {
   void TearDown() override { ::unsetenv("LANEWISE_MACHINE"); }
   PluginFile plugin_;
 };
-using Versions = ::testing::Types<V2, V3, V4, V5, V6>;
+using Versions = ::testing::Types<V2, V3, V4, V5, V6, V7>;
 TYPED_TEST_SUITE(TunerChoice, Versions);
 
 TYPED_TEST(TunerChoice, IsLowLatencyOnADualTurinWhereNcclPicksSimple) {

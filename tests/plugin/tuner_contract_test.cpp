@@ -22,7 +22,7 @@ class TunerContract : public ::testing::Test {
   }
   PluginFile plugin_;
 };
-using Versions = ::testing::Types<V2, V3, V4, V5, V6>;
+using Versions = ::testing::Types<V2, V3, V4, V5, V6, V7>;
 TYPED_TEST_SUITE(TunerContract, Versions);
 
 TYPED_TEST(TunerContract, HasANameAndEveryFunction) {
@@ -39,6 +39,7 @@ TEST(TunerV6, LeavesTheChunkSizeAlone) {
   const PluginFile plugin;
 
   EXPECT_EQ(plugin.symbol<abi::TunerV6>("ncclTunerPlugin_v6").get_chunk_size, nullptr);
+  EXPECT_EQ(plugin.symbol<abi::TunerV7>("ncclTunerPlugin_v7").get_chunk_size, nullptr);
 }
 
 TYPED_TEST(TunerContract, SucceedsForEveryShapeOfCommunicator) {

@@ -78,6 +78,7 @@ using V3 = Abi<3, abi::TunerV3>;
 using V4 = Abi<4, abi::TunerV4>;
 using V5 = Abi<5, abi::TunerV5>;
 using V6 = Abi<6, abi::TunerV6>;
+using V7 = Abi<7, abi::TunerV7>;
 
 // One rank of a communicator whose other ranks, from v5 on, are threads that come and go: all ranks
 // must agree. Results are what NCCL would see; `result` gathers every failure.
