@@ -29,6 +29,7 @@ struct CachedAnswer {
   Call call;
   std::array<std::uint64_t, 3> costs{};
   std::optional<Choice> choice;           // none: NCCL's stood
+  int channels = 0;                       // of the choice, or those of stock; 0: none asked for
   host::CounterEntry* counter = nullptr;  // null: not counted
 };
 

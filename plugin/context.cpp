@@ -9,10 +9,12 @@
 #include <string_view>
 #include <utility>
 
+#include "core/nccl/launch_rule.hpp"
 #include "core/version.hpp"
 #include "environment_layer.hpp"
 #include "guard.hpp"
 #include "host/machine/gpu_of_rank.hpp"
+#include "host/nccl/nccl_environment.hpp"
 #include "host/process/settings.hpp"
 #include "translate.hpp"
 
@@ -28,6 +30,13 @@ std::string describe_profile(const Inputs& inputs) {
   if (!inputs.most_channels) return inputs.profile_file;
   return inputs.profile_file + " up to " + std::to_string(*inputs.most_channels) +
          " channels, which is what this environment leaves,";
+}
+
+bool is_best_in_force(const Inputs& inputs) {
+  if (!inputs.policy.profile || !inputs.profile->best_environment) return false;
+  const auto matched = match_environment(*inputs.profile, inputs.environment);
+  return matched.difference.empty() &&
+         matched.nearest == &inputs.profile->environments.at(*inputs.profile->best_environment);
 }
 
 // Whatever ends prepare() early, the other ranks hear of it.
@@ -46,6 +55,7 @@ Context::Context(const Opening& opening) noexcept
 
 void Context::prepare() {
   const auto environment = read_environment_in_force();
+  learn_of_stock(environment);
   const auto settings = host::parse_settings(environment);
   log_.emplace(
       host::LogOptions{settings.log_level, to_log_callback(opening_.logger), settings.log_file});
@@ -53,9 +63,6 @@ void Context::prepare() {
   is_traced_ = log_->is_enabled(host::LogLevel::trace);
   may_write_ = settings.mode == host::Mode::apply;
   auto inputs = gather_inputs(opening_, settings, environment);
-  ranks_ = inputs.policy.ranks;
-  nodes_ = inputs.policy.nodes;
-  release_ = inputs.policy.release;
   open_counters(settings);
   const auto reason = plan(inputs, settings);
   if (counters_ != nullptr && policy_ != nullptr)
@@ -65,6 +72,16 @@ void Context::prepare() {
   } catch (const std::exception&) {
     // The ranks have agreed by now: a line that is lost must not undo it on this one.
   }
+}
+
+// Before anything can fail: where the base environment is in force, stock's channels are asked for
+// by an inert plugin, too.
+void Context::learn_of_stock(const Environment& environment) {
+  const auto identity = identify(opening_);
+  ranks_ = identity.ranks;
+  nodes_ = identity.nodes;
+  release_ = identity.release;
+  stock_channels_ = StockChannels(ranks_, release_, host::parse_nccl_limits(environment));
 }
 
 // Counting is of no consequence for decisions: where shared memory refuses, there is none.
@@ -129,11 +146,34 @@ void Context::log_start(const Inputs& inputs, const std::string& reason) const {
                 : "choices from the wave model";
     if (!may_write_) line += ", observing only";
   }
+  if (stock_channels_.is_needed()) line += ", base environment in force";
   log_->write(host::LogLevel::info, line);
+  log_unrestorable();
+  if (reason.empty()) warn_of_lost_channels(inputs);
   if (inputs.profile_refusal.empty() || !reason.empty()) return;
   const std::string refusal = inputs.profile_file + " is not used: " + inputs.profile_refusal;
   log_->write(is_first(refusal) ? host::LogLevel::warning : host::LogLevel::info,
               "lanewise: " + refusal);
+}
+
+void Context::log_unrestorable() const {
+  if (!stock_channels_.is_needed() || opening_.costs == CostTableAccess::with_table) return;
+  const std::string line = "lanewise: NCCL " + to_string(release_) +
+                           " shows no costs: where its own choice stands, it has the channels of "
+                           "the base environment";
+  if (is_first(line)) log_->write(host::LogLevel::info, line);
+}
+
+// With thresholds of their own users have their reasons, and so has a profile that calls this
+// environment the best.
+void Context::warn_of_lost_channels(const Inputs& inputs) const {
+  if (!may_write_ || channel_request(release_) == ChannelRequest::replaces ||
+      has_own_thresholds(inputs.policy.limits) || is_best_in_force(inputs))
+    return;
+  const std::string line = "lanewise: NCCL " + to_string(release_) +
+                           " lets a tuner only lower its channels, so most of the gain is lost: "
+                           "add NCCL_ENV_PLUGIN=lanewise, or start with `lanewise run -- COMMAND`";
+  if (is_first(line)) log_->write(host::LogLevel::warning, line);
 }
 
 std::optional<Decision> Context::decide(const Query& query, const CostTable& table,
@@ -170,8 +210,16 @@ Outcome Context::settle(const std::optional<Decision>& decision,
   return write(decision->choice, table, outputs);
 }
 
-void Context::trace(const Query& query, const std::optional<Decision>& decision,
-                    Outcome outcome) const noexcept {
+int Context::restore_stock(const Query& query, const CostTable& table,
+                           const Outputs& outputs) const noexcept {
+  const auto channels = stock_channels_.answer(query, table);
+  if (!channels) return 0;
+  if (outputs.channels != nullptr) *outputs.channels = *channels;
+  return *channels;
+}
+
+void Context::trace(const Query& query, const std::optional<Decision>& decision, Outcome outcome,
+                    int channels) const noexcept {
   std::array<char, 160> line{};
   const char* verb = outcome == Outcome::applied ? "applied" : "not applied";
   if (decision) {
@@ -181,8 +229,11 @@ void Context::trace(const Query& query, const std::optional<Decision>& decision,
         to_nccl(query.collective), query.bytes, name_of(choice.algorithm).data(),
         name_of(choice.protocol).data(), choice.channels, name_of(decision->source).data(), verb);
   } else {
-    std::snprintf(line.data(), line.size(), "lanewise: collective %d of %zu bytes: NCCL's choice",
-                  to_nccl(query.collective), query.bytes);
+    std::snprintf(line.data(), line.size(),
+                  channels > 0
+                      ? "lanewise: collective %d of %zu bytes: NCCL's choice on %d channels"
+                      : "lanewise: collective %d of %zu bytes: NCCL's choice",
+                  to_nccl(query.collective), query.bytes, channels);
   }
   log_->write(host::LogLevel::trace, line.data());
 }
@@ -198,6 +249,9 @@ void Context::answer_anew(const Call& call, CostTable table, const Outputs& outp
   const auto costs = table.is_tree_and_ring_only() ? std::optional(table.bits()) : std::nullopt;
   const auto decision = decide(query, table, control);
   const Outcome outcome = settle(decision, control, table, outputs);
+  const bool is_applied = outcome == Outcome::applied;
+  const int channels =
+      is_applied ? decision->choice.channels : restore_stock(query, table, outputs);
   if (is_watched) {
     record_answer(query, decision ? decision->choice : stock,
                   decision ? decision->source : Source::none, outcome);
@@ -205,11 +259,11 @@ void Context::answer_anew(const Call& call, CostTable table, const Outputs& outp
   host::CounterEntry* counter = nullptr;
   const bool is_counted = counters_ != nullptr && query.collective == Collective::all_reduce;
   if (is_counted) counter = count(call, decision, outcome);
-  if (is_traced_) trace(query, decision, outcome);
+  if (is_traced_) trace(query, decision, outcome, channels);
   // A line for each call, a bench that changes its mind and a call without a counter need the rest.
   if (is_traced_ || control || !costs || (is_counted && counter == nullptr)) return;
-  const auto choice = outcome == Outcome::applied ? std::optional(decision->choice) : std::nullopt;
-  memory_.keep({call, *costs, choice, counter});
+  const auto choice = is_applied ? std::optional(decision->choice) : std::nullopt;
+  memory_.keep({call, *costs, choice, channels, counter});
 }
 
 host::CounterEntry* Context::count(const Call& call, const std::optional<Decision>& decision,

@@ -12,6 +12,7 @@
 #include "answer_cache.hpp"
 #include "control.hpp"
 #include "core/decision/policy.hpp"
+#include "core/decision/stock_channels.hpp"
 #include "core/nccl/cost_table.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "host/counters/counter_key.hpp"
@@ -46,13 +47,13 @@ class Context {
     const auto* known = memory_.find(call, table);
     if (known == nullptr || is_control_used()) return answer_anew(call, table, outputs);
     if (known->choice && !table.prefer(known->choice->algorithm, known->choice->protocol)) return;
-    if (known->choice && known->choice->channels > 0 && outputs.channels != nullptr)
-      *outputs.channels = known->choice->channels;
+    if (known->channels > 0 && outputs.channels != nullptr) *outputs.channels = known->channels;
     if (known->counter != nullptr) counters_->record_again(*known->counter);
   }
 
  private:
   void answer_anew(const Call& call, CostTable table, const Outputs& outputs) noexcept;
+  void learn_of_stock(const Environment& environment);
   [[nodiscard]] std::string plan(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string agree(Inputs& inputs, const host::Settings& settings);
   [[nodiscard]] std::string disagree() const;
@@ -68,14 +69,20 @@ class Context {
   [[nodiscard]] Outcome settle(const std::optional<Decision>& decision,
                                const std::optional<ControlState>& control, CostTable& table,
                                const Outputs& outputs) const noexcept;
-  void trace(const Query& query, const std::optional<Decision>& decision,
-             Outcome outcome) const noexcept;
+  // Where the choice is left to NCCL: the channels asked for, 0 for none.
+  [[nodiscard]] int restore_stock(const Query& query, const CostTable& table,
+                                  const Outputs& outputs) const noexcept;
+  void log_unrestorable() const;
+  void warn_of_lost_channels(const Inputs& inputs) const;
+  void trace(const Query& query, const std::optional<Decision>& decision, Outcome outcome,
+             int channels) const noexcept;
 
   Opening opening_;
   RankAgreement agreement_;
   int ranks_ = 0;
   int nodes_ = 0;
   NcclRelease release_;
+  StockChannels stock_channels_;
   std::unique_ptr<Policy> policy_;  // null: inert
   std::optional<host::Log> log_;
   std::unique_ptr<host::LiveCounters> counters_;  // null: not counted

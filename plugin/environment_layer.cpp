@@ -56,6 +56,8 @@ LaunchPlan plan(const Environment& own, const host::Settings& settings,
                 const std::optional<NcclRelease>& release) {
   LaunchRequest request;
   request.own = own;
+  request.release = release;
+  if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
   const auto found = find_profile(settings, release);
   const bool is_for_release = found && release && found->profile.nccl == *release;
   if (is_for_release) request.profile = &found->profile;

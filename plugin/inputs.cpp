@@ -23,11 +23,6 @@ int to_int(std::size_t count) noexcept {
   return static_cast<int>(std::min(count, largest));
 }
 
-NcclRelease find_release(const Opening& opening) {
-  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
-  return library ? library->release : opening.first_release;
-}
-
 // A named profile of another machine is refused by match(), like one of another NCCL.
 std::optional<host::FoundProfile> find_profile(const std::string& named, const Topology& topology,
                                                const NcclRelease& release) {
@@ -80,13 +75,21 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
 
 }  // namespace
 
+Identity identify(const Opening& opening) {
+  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
+  return {.ranks = to_int(opening.ranks),
+          .nodes = to_int(opening.nodes),
+          .release = library ? library->release : opening.first_release};
+}
+
 Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
                      const Environment& environment) {
   Inputs inputs;
   inputs.environment = environment;
-  inputs.policy.ranks = to_int(opening.ranks);
-  inputs.policy.nodes = to_int(opening.nodes);
-  inputs.policy.release = find_release(opening);
+  const auto identity = identify(opening);
+  inputs.policy.ranks = identity.ranks;
+  inputs.policy.nodes = identity.nodes;
+  inputs.policy.release = identity.release;
   inputs.policy.limits = host::parse_nccl_limits(environment);
   inputs.policy.costs = opening.costs;
   inputs.policy.user_filter = host::find_user_filter(environment);

@@ -43,6 +43,14 @@ struct Inputs {
   std::optional<int> most_channels;  // the rules that ask for more are left out
 };
 
+// What init says of a communicator; asks NCCL for its release.
+struct Identity {
+  int ranks = 0;
+  int nodes = 0;
+  NcclRelease release;
+};
+[[nodiscard]] Identity identify(const Opening& opening);
+
 // What is the same whichever GPUs the ranks drive. Throws Error for a LANEWISE_MACHINE or
 // LANEWISE_PROFILE that cannot be used.
 [[nodiscard]] Inputs gather_inputs(const Opening& opening, const host::Settings& settings,

@@ -56,7 +56,8 @@ std::vector<Choice> enumerate_candidates(std::span<const Choice> entries, std::s
                                          const Communicator& communicator) {
   std::vector<Choice> candidates;
   for (const Choice& entry : entries) {
-    for (const int channels : channel_counts(communicator.channels)) {
+    const int most = most_channels(entry.algorithm, entry.protocol, bytes, communicator);
+    for (const int channels : channel_counts(most)) {
       const Choice choice{entry.algorithm, entry.protocol, channels};
       const bool is_repeat = is_modelled(choice.algorithm, choice.protocol) &&
                              is_launched_before(candidates, choice, bytes, communicator);

@@ -11,6 +11,7 @@
 #include "core/byte_size.hpp"
 #include "core/error.hpp"
 #include "core/nccl/known_releases.hpp"
+#include "core/nccl/launch_rule.hpp"
 #include "explain_gpus.hpp"
 #include "explain_output.hpp"
 #include "explain_scene.hpp"
@@ -106,19 +107,33 @@ std::string describe_estimate(const ExplainScene& scene) {
   return text + "; --table FILE takes its own.";
 }
 
+// What the release takes away, and how to get it back.
+void add_release_remarks(const ExplainScene& scene, std::vector<std::string>& remarks) {
+  const PolicyInputs& inputs = scene.here.inputs;
+  const std::string release = "NCCL " + to_string(inputs.release);
+  if (is_newer_than_known(inputs.release))
+    remarks.push_back(release + " is newer than any that is known: the rules of " +
+                      std::to_string(newest_known_rule.major) + "." +
+                      std::to_string(newest_known_rule.minor) + " are assumed.");
+  if (channel_request(inputs.release) == ChannelRequest::replaces ||
+      has_own_thresholds(inputs.limits))
+    return;
+  remarks.push_back(release +
+                    " lets a tuner only lower its channels: more is gained with "
+                    "NCCL_ENV_PLUGIN=lanewise, or by `lanewise run -- COMMAND`.");
+}
+
 std::vector<std::string> remarks_of(const ExplainScene& scene) {
   std::vector<std::string> remarks;
   if (scene.is_bundled) remarks.emplace_back("No GPU here: the machine that ships with the tool.");
   if (scene.settings.mode != host::Mode::apply)
     remarks.push_back("LANEWISE_MODE=" + std::string(name_of(scene.settings.mode)) +
                       ": NCCL keeps its own choices and its own environment.");
+  add_release_remarks(scene, remarks);
   if (!scene.here.refusal.empty())
     remarks.push_back(scene.found->path.string() + " is not used: " + scene.here.refusal);
   if (!scene.table) remarks.push_back(describe_estimate(scene));
   add_gpu_remarks(scene, remarks);
-  if (is_newer_than_known(scene.here.inputs.release))
-    remarks.push_back("NCCL " + to_string(scene.here.inputs.release) +
-                      " is newer than any that is known here; the newest known one's rules hold.");
   return remarks;
 }
 
@@ -194,7 +209,7 @@ void add_explain(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--nccl", options->nccl, "NCCL's version, as 2.30.7")->type_name("VERSION");
   command->add_option("--channels", options->channels, "Channels of the communicator, from its log")
-      ->check(CLI::Range(1, newest_release.max_channels()));
+      ->check(CLI::Range(1, newest_known_rule.max_channels()));
   const auto size = CLI::Range(std::size_t{1}, largest_size);
   auto* bytes =
       command->add_option("--bytes", options->bytes, "Sizes, as 14336,56K")->delimiter(',');

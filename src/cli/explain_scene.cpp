@@ -26,7 +26,7 @@ constexpr NcclRelease first_release_with_env_plugin = {2, 28, 7};
 constexpr int assumed_compute_capability = 120;
 
 NcclRelease release_of(const ExplainOptions& options, const ExplainScene& scene) {
-  if (options.nccl.empty()) return scene.table ? scene.table->nccl : newest_release;
+  if (options.nccl.empty()) return scene.table ? scene.table->nccl : assumed_release;
   const auto release = parse_nccl_release(options.nccl);
   if (!release) throw Error("--nccl " + options.nccl + ": expected a version, as 2.30.7");
   if (const auto fault = describe_unknown_release(*release))
@@ -71,20 +71,30 @@ void add_facts(ExplainScene& scene) {
 
 // Under the conditions on which the plugin's own layers act.
 EnvironmentCarrier find_carrier(const ExplainScene& scene) {
-  const NcclRelease release = scene.here.inputs.release;
-  if (scene.settings.mode == host::Mode::off || scene.found->profile.nccl != release)
-    return EnvironmentCarrier::nobody;
+  if (scene.settings.mode == host::Mode::off) return EnvironmentCarrier::nobody;
   const auto names_us = [&](const char* name) {
     const auto own = scene.own.find(name);
     return own != scene.own.end() && names_plugin(own->second) &&
            host::check_plugin_path(own->second, "").is_there;
   };
-  if (release >= first_release_with_env_plugin && names_us("NCCL_ENV_PLUGIN"))
+  if (scene.here.inputs.release >= first_release_with_env_plugin && names_us("NCCL_ENV_PLUGIN"))
     return EnvironmentCarrier::env_plugin;
   if (scene.settings.environment_change == host::EnvironmentChange::allowed &&
       names_us("NCCL_NET_PLUGIN"))
     return EnvironmentCarrier::net_plugin;
   return EnvironmentCarrier::nobody;
+}
+
+// Of `lanewise run`, which does not know the release, or of the carrier, which does.
+LaunchRequest request_of(const ExplainScene& scene) {
+  LaunchRequest request;
+  request.own = scene.own;
+  if (scene.settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
+  const bool is_carried = scene.carrier != EnvironmentCarrier::nobody;
+  if (is_carried) request.release = scene.here.inputs.release;
+  if (scene.found && (!is_carried || scene.found->profile.nccl == scene.here.inputs.release))
+    request.profile = &scene.found->profile;
+  return request;
 }
 
 // A profile that the user asked for. A table alone may be explained whatever the setting says.
@@ -96,7 +106,7 @@ std::string asked_profile(const ExplainScene& scene, const ExplainOptions& optio
   return is_asked ? "LANEWISE_PROFILE=" + setting : "";
 }
 
-void find_environments(ExplainScene& scene, const ExplainOptions& options) {
+void find_profile(ExplainScene& scene, const ExplainOptions& options) {
   const std::string& named = options.profile.empty() ? scene.settings.profile : options.profile;
   if (scene.topology.gpus.empty() || scene.is_bundled) {
     const auto asked = asked_profile(scene, options);
@@ -105,12 +115,17 @@ void find_environments(ExplainScene& scene, const ExplainOptions& options) {
   }
   scene.found = host::find_profile(named, fingerprint(scene.topology), host::profile_folders(),
                                    scene.here.inputs.release);
-  if (!scene.found) return;
-  LaunchRequest request;
-  request.own = scene.own;
-  if (scene.settings.mode == host::Mode::apply) request.profile = &scene.found->profile;
+}
+
+void find_environments(ExplainScene& scene, const ExplainOptions& options) {
+  find_profile(scene, options);
   scene.carrier = find_carrier(scene);
-  scene.standing = find_standing(scene.found->profile, request, scene.carrier);
+  const auto request = request_of(scene);
+  scene.seen = scene.own;
+  if (scene.carrier != EnvironmentCarrier::nobody)
+    for (const auto& variable : plan_launch(request).variables)
+      scene.seen.emplace(variable.name, variable.value);
+  if (scene.found) scene.standing = find_standing(scene.found->profile, request, scene.carrier);
 }
 
 // What NCCL has: as told, else twice what its search found under the limits there.
@@ -147,11 +162,10 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
 }
 
 void add_layers(ExplainScene& scene, const ExplainOptions& options) {
-  const Environment seen = scene.standing ? scene.standing->seen : scene.own;
-  scene.here = make_layer(scene, seen, options.channels);
+  scene.here = make_layer(scene, scene.seen, options.channels);
   if (!scene.standing || scene.standing->best == nullptr) return;
   if (scene.standing->best == scene.standing->in_force) return;
-  const auto replaced = replace_environment(seen, *scene.standing->best);
+  const auto replaced = replace_environment(scene.seen, *scene.standing->best);
   // The channels that were told are those under the limits here.
   const bool are_alike = host::parse_nccl_limits(replaced) == scene.here.inputs.limits;
   scene.with_best =

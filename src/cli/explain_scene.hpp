@@ -21,8 +21,9 @@
 
 namespace lanewise::cli {
 
-// The newest NCCL whose rules are known, for where none is named.
-inline constexpr NcclRelease newest_release = {2, 30, 7};
+// Where none is named: the newest that an engine of today starts with and that has had all the
+// gain.
+inline constexpr NcclRelease assumed_release = {2, 30, 7};
 
 // Before it a tuner is not told who its peers are, and so not which GPUs.
 inline constexpr NcclRelease first_release_with_gpus = {2, 28, 0};
@@ -65,6 +66,7 @@ struct ExplainScene {
   std::vector<int> gpus;                 // of the ranks, sorted positions; empty: not known
   std::optional<host::FoundProfile> found;
   EnvironmentCarrier carrier = EnvironmentCarrier::nobody;
+  Environment seen;                             // by NCCL: `own` and what the carrier brings
   std::optional<EnvironmentStanding> standing;  // points into `found`
   ExplainLayer here;
   std::optional<ExplainLayer> with_best;  // where the best environment is not in force

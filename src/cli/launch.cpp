@@ -41,7 +41,7 @@ std::string describe(const std::optional<host::FoundProfile>& found, const host:
     return "LANEWISE_MODE=" + std::string(name_of(settings.mode)) +
            ": NCCL keeps its own choices and its own environment";
   if (asked == host::no_profile) return "no profile, as you asked: choices by the wave model";
-  if (!found) return "no profile of this machine: choices by the wave model, stock's environment";
+  if (!found) return "no profile of this machine: choices by the wave model";
   return "profile " + found->path.string() + ", measured with NCCL " +
          to_string(found->profile.nccl);
 }
@@ -99,6 +99,7 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
   request.profile_path = path_of(profile_option);
   const std::string asked = request.profile_path.empty() ? settings.profile : request.profile_path;
   const auto found = find_profile(settings, asked);
+  if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
   if (found && settings.mode == host::Mode::apply) request.profile = &found->profile;
   if (found) launch.profile_path = found->path.string();
   // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.

@@ -7,7 +7,7 @@ lanewise=$1
 plugin_folder=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-unset NCCL_TUNER_PLUGIN LD_LIBRARY_PATH
+unset NCCL_TUNER_PLUGIN NCCL_THREAD_THRESHOLDS LD_LIBRARY_PATH
 export HOME=$scratch
 
 fail() {
@@ -68,6 +68,22 @@ case $3 in
     "$lanewise" run -- sh -c 'echo "$NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH"' >"$scratch/out" 2>"$scratch/err"
     [ "$(cat "$scratch/out")" = "lanewise $plugin_folder" ] || fail "the plugin is on the path"
     grep -q 'set NCCL_TUNER_PLUGIN=lanewise' "$scratch/err" || fail "what is set is said"
+    ;;
+  base)
+    "$lanewise" run -- sh -c 'echo "$NCCL_THREAD_THRESHOLDS"' >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = "-1 -1 -1 8" ] || fail "the base environment is set"
+    grep -q 'set NCCL_THREAD_THRESHOLDS=-1 -1 -1 8 (NCCL keeps the channels' "$scratch/err" ||
+      fail "the reason is said"
+    NCCL_THREAD_THRESHOLDS='1 1' "$lanewise" run -- sh -c 'echo "$NCCL_THREAD_THRESHOLDS"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = "1 1" ] || fail "the user's thresholds are kept"
+    LANEWISE_MODE=observe "$lanewise" run -- sh -c 'echo "<$NCCL_THREAD_THRESHOLDS>"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = "<>" ] || fail "who observes changes nothing"
+    ;;
+  base_env)
+    eval "$("$lanewise" env 2>/dev/null)"
+    [ "$NCCL_THREAD_THRESHOLDS" = "-1 -1 -1 8" ] || fail "a shell takes the base environment"
+    "$lanewise" env --docker >"$scratch/out" 2>/dev/null
+    grep -qx -- "-e 'NCCL_THREAD_THRESHOLDS=-1 -1 -1 8'" "$scratch/out" || fail "so does docker"
     ;;
   keeps)
     NCCL_TUNER_PLUGIN=ofi "$lanewise" run -- sh -c 'echo "$NCCL_TUNER_PLUGIN"' >"$scratch/out" 2>"$scratch/err"

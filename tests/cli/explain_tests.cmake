@@ -29,6 +29,12 @@ explain_test(CountsWhatTheEnvPluginAnswers explain_layers_carried.txt
 explain_test(CarriesNothingForAnotherNccl explain_layers_2.28.9.json
   SETTING NCCL_ENV_PLUGIN=lanewise ${lanewise_layers} --tokens 4 --json --nccl 2.28.9)
 
+# What NCCL 2.31 took away: no gain of more channels but in the base environment.
+set(lanewise_lowered ARGUMENTS ${lanewise_explained} --nccl 2.32.3 --channels 4 --tokens 1,2,4,8,16)
+explain_test(PromisesNothingThatTheReleaseCannotGive explain_2.32.3.txt ${lanewise_lowered})
+explain_test(ShowsTheGainInTheBaseEnvironment explain_2.32.3_base.txt
+  SETTING NCCL_ENV_PLUGIN=lanewise ${lanewise_lowered})
+
 # `explain_refuses_test(NAME MESSAGE ARGUMENTS ...)`: status 2 and a message that says why.
 function(explain_refuses_test name message)
   add_test(NAME Explain.Refuses${name}

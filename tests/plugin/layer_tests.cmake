@@ -22,6 +22,8 @@ set(profile LANEWISE_PROFILE=${lanewise_test_profile})
 plays_layer_test(NetDeclinesInEachVersion declines_each)
 plays_layer_test(NetDeclinesToEachRelease each_release)
 plays_layer_test(NetAppliesTheEnvironmentOnRequest net_applies ${profile} LANEWISE_APPLY_ENV=1)
+plays_layer_test(NetAppliesTheBaseEnvironmentWithoutAProfile net_applies_base
+  LANEWISE_PROFILE=none LANEWISE_APPLY_ENV=1)
 plays_layer_test(NetKeepsTheUsersValue net_keeps ${profile} LANEWISE_APPLY_ENV=1
   NCCL_MIN_NCHANNELS=4)
 plays_layer_test(NetLeavesTheEnvironmentUnasked net_leaves ${profile})
@@ -38,3 +40,9 @@ plays_layer_test(NetAppliesNoEnvironmentWhoseFileIsGone net_without_file ${witho
 plays_layer_test(EnvAnswersNoEnvironmentWhoseFileIsGone env_without_file ${without_file})
 plays_layer_test(EnvAnswersNothingWhenOff env_off ${profile} LANEWISE_MODE=off)
 plays_layer_test(EnvAnswersManyThreads env_threads ${profile})
+plays_layer_test(EnvAnswersTheBaseEnvironmentWithoutAProfile env_base LANEWISE_PROFILE=none)
+plays_layer_test(EnvAnswersTheBaseEnvironmentWithAnotherReleasesProfile env_base ${profile})
+plays_layer_test(EnvKeepsTheUsersThresholds env_base_kept LANEWISE_PROFILE=none
+  "NCCL_THREAD_THRESHOLDS=1 1 1 1 1 1")
+plays_layer_test(EnvAnswersNoEnvironmentWhereItObserves env_observes ${profile}
+  LANEWISE_MODE=observe)

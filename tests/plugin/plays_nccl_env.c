@@ -47,6 +47,26 @@ static void play_env(int version) {
   expect_value(before, "16", "an answer stays valid");
 }
 
+static void play_env_base(void) {
+  const env_t* env = open_env(2, 32, 3);
+  expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8", "the base is answered");
+  expect_value(env->get_env("NCCL_TUNER_PLUGIN"), "lanewise", "and the tuner");
+  expect_value(getenv("NCCL_THREAD_THRESHOLDS"), NULL, "the process keeps its environment");
+}
+
+static void play_env_base_kept(void) {
+  const env_t* env = open_env(2, 32, 3);
+  expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), "1 1 1 1 1 1", "the user's value is kept");
+  check(strstr(log_text, "NCCL_THREAD_THRESHOLDS=1 1 1 1 1 1 is set already and kept") != NULL,
+        "keeping is said");
+}
+
+static void play_env_observes(void) {
+  const env_t* env = open_env(2, 32, 3);
+  expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), NULL, "who observes changes nothing");
+  expect_value(env->get_env("NCCL_TUNER_PLUGIN"), "lanewise", "the tuner is answered");
+}
+
 static void play_env_v1(void) { play_env(1); }
 
 static void play_env_v2(void) {
@@ -118,6 +138,9 @@ static void play_env_threads(void) {
 
 int main(int argc, char** argv) {
   const scenario_t scenarios[] = {{"env_without_file", play_env_without_file},
+                                  {"env_base", play_env_base},
+                                  {"env_base_kept", play_env_base_kept},
+                                  {"env_observes", play_env_observes},
                                   {"env_v1", play_env_v1},
                                   {"env_v2", play_env_v2},
                                   {"env_keeps", play_env_keeps},

@@ -67,7 +67,7 @@ static void play_declines_each(void) {
 static void play_each_release(void) {
   const struct {
     int net, oldest_net, tuner;
-  } releases[] = {{8, 5, 2}, {8, 5, 3}, {9, 5, 4}, {10, 6, 4}, {11, 6, 5}, {12, 6, 6}};
+  } releases[] = {{8, 5, 2}, {8, 5, 3}, {9, 5, 4}, {10, 6, 4}, {11, 6, 5}, {12, 6, 6}, {12, 6, 7}};
   for (size_t i = 0; i < sizeof releases / sizeof releases[0]; ++i) {
     void* net = open_by_name("net");
     int version = releases[i].net;
@@ -97,6 +97,12 @@ static void play_net_applies(void) {
         "what is set is logged with its gain");
 }
 
+static void play_net_applies_base(void) {
+  init_newest_net();
+  expect_value(getenv("NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8", "the base environment is set");
+  expect_value(getenv("NCCL_TUNER_PLUGIN"), "lanewise", "and the tuner");
+}
+
 static void play_net_keeps(void) {
   init_newest_net();
   expect_value(getenv("NCCL_MIN_NCHANNELS"), "4", "the user's value is kept");
@@ -121,7 +127,7 @@ static void play_net_without_file(void) {
 int main(int argc, char** argv) {
   const scenario_t scenarios[] = {
       {"declines_each", play_declines_each}, {"each_release", play_each_release},
-      {"net_applies", play_net_applies},     {"net_keeps", play_net_keeps},
+      {"net_applies_base", play_net_applies_base}, {"net_applies", play_net_applies},     {"net_keeps", play_net_keeps},
       {"net_leaves", play_net_leaves},       {"net_without_file", play_net_without_file}};
   return play_scenario(argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

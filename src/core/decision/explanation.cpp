@@ -8,6 +8,7 @@
 
 #include "core/decision/composite_policy.hpp"
 #include "core/model/latency.hpp"
+#include "core/profile/base_environment.hpp"
 
 namespace lanewise {
 namespace {
@@ -61,8 +62,10 @@ std::string reason_of_silence(const PolicyInputs& inputs, const Query& query,
 Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTable& table,
                     const Communicator& communicator) {
   Explanation explanation;
+  Communicator as_stock = communicator;
+  as_stock.limits = stock_limits(communicator.limits, communicator.ranks);
   if (const auto pick = table.stock_pick())
-    explanation.stock = describe(*pick, query.bytes, communicator);
+    explanation.stock = describe(*pick, query.bytes, as_stock);
   const CostTable shown = inputs.costs == CostTableAccess::with_table ? table : CostTable();
   const auto decision = CompositePolicy(inputs).decide(query, shown);
   if (!decision) {

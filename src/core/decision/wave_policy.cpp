@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/profile/base_environment.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -73,7 +75,8 @@ std::string_view text_of(ModelReason reason) noexcept {
   return reason_texts[static_cast<std::size_t>(reason)];
 }
 
-WavePolicy::WavePolicy(const PolicyInputs& inputs) noexcept : inputs_(inputs) {
+WavePolicy::WavePolicy(const PolicyInputs& inputs) noexcept
+    : inputs_(inputs), stock_limits_(stock_limits(inputs.limits, inputs.ranks)) {
   const auto add = [&](int channels) {
     for (const auto& known : plausible())
       if (known.channels == channels) return;
@@ -111,14 +114,21 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
   return has_no_nvlink ? std::nullopt : std::optional(ModelReason::unknown_link);
 }
 
+Communicator WavePolicy::as_stock(const Communicator& communicator) const noexcept {
+  Communicator stock = communicator;
+  stock.limits = stock_limits_;
+  return stock;
+}
+
 WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
                                                 std::size_t bytes) const noexcept {
   Comparison comparison;
   comparison.bytes = bytes;
   for (std::size_t i = 0; i < plausible_count_; ++i) {
-    const int channels = default_channels(stock.algorithm, stock.protocol, bytes, plausible_[i]);
+    const Communicator communicator = as_stock(plausible_[i]);
+    const int channels = default_channels(stock.algorithm, stock.protocol, bytes, communicator);
     const Choice pick{stock.algorithm, stock.protocol, 0};
-    comparison.stock[i] = {pick, channels, predicted_us(pick, bytes, plausible_[i])};
+    comparison.stock[i] = {pick, channels, predicted_us(pick, bytes, communicator)};
   }
   return comparison;
 }
@@ -166,7 +176,7 @@ std::optional<Choice> WavePolicy::best(const Comparison& comparison,
 ModelVerdict WavePolicy::verdict(const Query& query, const CostTable& table) const noexcept {
   ModelVerdict verdict;
   verdict.stock = table.stock_pick();
-  const Communicator& smallest = plausible().front();
+  const Communicator smallest = as_stock(plausible().front());
   if (verdict.stock && is_modelled(verdict.stock->algorithm, verdict.stock->protocol))
     verdict.stock->channels =
         default_channels(verdict.stock->algorithm, verdict.stock->protocol, query.bytes, smallest);

@@ -6,16 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "core/nccl/launch_rule.hpp"
+
 namespace lanewise {
 namespace {
 
-constexpr int warp_threads = 32;
-constexpr int least_threads = 3 * warp_threads;
-// The block size of both protocols at most; NCCL_NTHREADS may only lower it, to two warps.
-constexpr int most_threads = 512;
-constexpr int least_threads_by_user = 2 * warp_threads;
-// Tree takes every thread a block can have, whatever the size, from 2.22 on.
-constexpr int tree_threads = 640;
 // An all-reduce moves each byte twice past every rank.
 constexpr std::size_t traffic_per_byte = 2;
 
@@ -42,39 +37,14 @@ constexpr std::array schedulings = {
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) noexcept { return (a + b - 1) / b; }
 constexpr std::size_t round_up_16(std::size_t a) noexcept { return divide_up(a, 16) * 16; }
 
-int starting_threads(const Communicator& communicator) noexcept {
-  const auto& user = communicator.limits.threads;
-  if (!user || *user <= 0) return most_threads;
-  if (*user % warp_threads != 0) return most_threads;
-  return std::clamp(*user, least_threads_by_user, most_threads);
-}
-
-// Bytes a thread must have before NCCL keeps all threads and channels.
-std::size_t threshold(Algorithm algorithm, Protocol protocol,
-                      const Communicator& communicator) noexcept {
-  const auto& user = communicator.limits.thread_thresholds[static_cast<std::size_t>(algorithm)]
-                                                          [static_cast<std::size_t>(protocol)];
-  if (user) return static_cast<std::size_t>(*user);
-  if (protocol == Protocol::simple) return 64;
-  if (protocol == Protocol::ll && algorithm == Algorithm::ring)
-    return 8 * static_cast<std::size_t>(communicator.ranks);
-  return 8;
-}
-
-std::size_t needed_bytes(int channels, int threads, std::size_t bytes_per_thread) noexcept {
-  return static_cast<std::size_t>(channels) * static_cast<std::size_t>(threads) * bytes_per_thread;
-}
-
-int threads_of(const Choice& choice, std::size_t bytes, int channels,
-               const Communicator& communicator) noexcept {
-  const bool has_tree_rule = communicator.release >= NcclRelease{2, 22, 0};
-  if (choice.algorithm == Algorithm::tree && has_tree_rule) return tree_threads;
-  const std::size_t per_thread = threshold(choice.algorithm, choice.protocol, communicator);
-  int threads = starting_threads(communicator);
-  while (bytes < needed_bytes(channels, threads, per_thread) && threads % 128 == 0) threads /= 2;
-  if (choice.protocol == Protocol::simple)
-    threads += choice.algorithm == Algorithm::ring ? warp_threads : 4 * warp_threads;
-  return std::max(threads, least_threads);
+LaunchQuestion question_of(Algorithm algorithm, Protocol protocol, std::size_t bytes,
+                           const Communicator& communicator) noexcept {
+  return {.algorithm = algorithm,
+          .protocol = protocol,
+          .bytes = bytes,
+          .ranks = communicator.ranks,
+          .channels = communicator.channels,
+          .release = communicator.release};
 }
 
 struct Spread {
@@ -123,23 +93,24 @@ bool is_modelled(Algorithm algorithm, Protocol protocol) noexcept {
 
 int default_channels(Algorithm algorithm, Protocol protocol, std::size_t bytes,
                      const Communicator& communicator) noexcept {
-  const std::size_t per_thread = threshold(algorithm, protocol, communicator);
-  const int threads = starting_threads(communicator);
-  int channels = std::max(communicator.channels, 1);
-  while (channels > 1 && bytes < needed_bytes(channels, threads, per_thread)) --channels;
-  return channels;
+  return own_channels(question_of(algorithm, protocol, bytes, communicator), communicator.limits);
+}
+
+int most_channels(Algorithm algorithm, Protocol protocol, std::size_t bytes,
+                  const Communicator& communicator) noexcept {
+  const int there = std::max(communicator.channels, 1);
+  // NCCL's count of other algorithms is not known here.
+  if (algorithm != Algorithm::tree && algorithm != Algorithm::ring) return there;
+  return scheduled_channels(there, question_of(algorithm, protocol, bytes, communicator),
+                            communicator.limits);
 }
 
 Launch launch_of(const Choice& choice, std::size_t bytes,
                  const Communicator& communicator) noexcept {
-  const int by_default = default_channels(choice.algorithm, choice.protocol, bytes, communicator);
-  const int wanted = choice.channels == 0
-                         ? by_default
-                         : std::clamp(choice.channels, 1, std::max(communicator.channels, 1));
-  // From 2.22 on the threads follow NCCL's own channel count, whatever the tuner asks for.
-  const bool follows_tuner = communicator.release < NcclRelease{2, 22, 0};
+  const auto question = question_of(choice.algorithm, choice.protocol, bytes, communicator);
+  const int wanted = scheduled_channels(choice.channels, question, communicator.limits);
   Launch launch;
-  launch.threads = threads_of(choice, bytes, follows_tuner ? wanted : by_default, communicator);
+  launch.threads = launched_threads(choice.channels, question, communicator.limits);
   const Spread pieces = spread(bytes, wanted, choice.protocol, communicator.release);
   launch.channels = pieces.channels;
   const auto ranks = static_cast<std::size_t>(std::max(communicator.ranks, 1));

@@ -7,6 +7,18 @@
 
 namespace lanewise {
 
+bool has_own_thresholds(const NcclLimits& limits) noexcept {
+  return limits
+      .thread_thresholds[static_cast<std::size_t>(Algorithm::ring)]
+                        [static_cast<std::size_t>(Protocol::ll)]
+      .has_value();
+}
+
+NcclLimits without_thresholds(NcclLimits limits) noexcept {
+  limits.thread_thresholds = {};
+  return limits;
+}
+
 int channels_of_communicator(int search_channels, const NcclLimits& limits,
                              const NcclRelease& release) noexcept {
   const int most = release.max_channels();

@@ -45,12 +45,6 @@ EnvironmentComparison compare_joined(const Profile& profile, const TunedEnvironm
                               profile.nccl);
 }
 
-bool is_unsafe(const Profile& profile, const Environment& variables) {
-  return std::any_of(profile.unsafe.begin(), profile.unsafe.end(), [&](const auto& setting) {
-    return !setting.variables.empty() && contains(variables, setting.variables);
-  });
-}
-
 bool fits(const Profile& profile, const TunedEnvironment& environment, const Environment& own) {
   return compare_joined(profile, environment, own).count == 0 &&
          !sets_otherwise(own, environment.variables) && !is_unsafe(profile, environment.variables);
@@ -100,6 +94,12 @@ std::string explain_limit(const Environment& own, int most_channels) {
 }
 
 }  // namespace
+
+bool is_unsafe(const Profile& profile, const Environment& variables) {
+  return std::any_of(profile.unsafe.begin(), profile.unsafe.end(), [&](const auto& setting) {
+    return !setting.variables.empty() && contains(variables, setting.variables);
+  });
+}
 
 EnvironmentPlan plan_environment(const Profile& profile, const Environment& own) {
   EnvironmentPlan plan;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/profile/base_environment.hpp"
 #include "core/profile/environment_plan.hpp"
 
 namespace lanewise {
@@ -80,18 +81,46 @@ void add_profile_path(const LaunchRequest& request, LaunchPlan& plan) {
   }
 }
 
-void add_environment(const LaunchRequest& request, LaunchPlan& plan) {
-  if (request.profile == nullptr) return;
+// Where one variable of it is the user's, all of it is.
+void add_base_environment(const LaunchRequest& request, LaunchPlan& plan) {
+  const auto base = base_environment(request.release);
+  for (const auto& [name, value] : base) {
+    const auto own = request.own.find(name);
+    if (own == request.own.end()) continue;
+    plan.remarks.push_back(name + "=" + own->second + " is set already and kept");
+    return;
+  }
+  for (const auto& [name, value] : base)
+    plan.variables.push_back({name, value, "NCCL keeps the channels that Lanewise chooses from"});
+}
+
+// Whether one is applied.
+bool add_measured_environment(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.profile == nullptr) return false;
   const auto environment = plan_environment(*request.profile, request.own);
   if (!environment.remark.empty()) plan.remarks.push_back(environment.remark);
   if (!environment.limit.empty()) plan.remarks.push_back(environment.limit);
-  if (environment.environment == nullptr) return;
+  if (environment.environment == nullptr) return false;
   const auto evidence = describe_measurement(*environment.environment);
   for (const auto& [name, value] : environment.additions)
     plan.variables.push_back({name, value, evidence});
   for (const auto& [name, value] : environment.environment->variables)
     if (!environment.additions.contains(name))
       plan.remarks.push_back(name + "=" + value + " is set already and kept");
+  return true;
+}
+
+bool is_base_unsafe(const LaunchRequest& request) {
+  if (request.profile == nullptr) return false;
+  auto all = request.own;
+  all.merge(base_environment(request.release));
+  return is_unsafe(*request.profile, all);
+}
+
+void add_environment(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.environment == EnvironmentUse::leave) return;
+  if (add_measured_environment(request, plan) || is_base_unsafe(request)) return;
+  add_base_environment(request, plan);
 }
 
 // Where people look before the server's own log hides it.

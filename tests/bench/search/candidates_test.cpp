@@ -56,6 +56,22 @@ TEST(Candidates, NeverTwoThatNcclLaunchesAlike) {
   }
 }
 
+TEST(Candidates, AsksForNoMoreChannelsThanTheReleaseGives) {
+  const Choice ring_ll128{Algorithm::ring, Protocol::ll128, 0};
+  const std::vector<Choice> ring = {entries[2], ring_ll128};
+  Communicator lowering{8, 16, {2, 32, 3}, {}};
+
+  EXPECT_EQ(enumerate_candidates(ring, row_bytes, lowering),
+            (std::vector<Choice>{{Algorithm::ring, Protocol::ll, 1},
+                                 {Algorithm::ring, Protocol::ll128, 1},
+                                 {Algorithm::ring, Protocol::ll128, 2}}));
+
+  lowering.limits.thread_thresholds[1][0] = 8;
+  EXPECT_EQ(enumerate_candidates({&entries[2], 1}, row_bytes, lowering),
+            (std::vector<Choice>{{Algorithm::ring, Protocol::ll, 1},
+                                 {Algorithm::ring, Protocol::ll, 2}}));
+}
+
 TEST(Candidates, AsksForNoMoreChannelsThanThereAre) {
   for (const Choice& choice : enumerate_candidates(entries, 1U << 20U, eight_ranks)) {
     EXPECT_GE(choice.channels, 1);

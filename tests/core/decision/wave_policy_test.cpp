@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "model_builders.hpp"
@@ -130,6 +131,64 @@ TEST(WavePolicy, StaysSilentForGroupsOfOperations) {
   query.pipe_ops = 2;
 
   EXPECT_EQ(WavePolicy(policy_inputs()).verdict(query, view(costs)).reason, ModelReason::grouped);
+}
+
+PolicyInputs inputs_of(int ranks, NcclRelease release, bool has_base) {
+  PolicyInputs inputs = policy_inputs(ranks, release);
+  if (has_base) inputs.limits.thread_thresholds[1][0] = 8;
+  return inputs;
+}
+
+// In the plausible communicator that has most.
+TEST(WavePolicy, NeverAsksForMoreThanTheReleaseGives) {
+  for (const NcclRelease release : {NcclRelease{2, 31, 2}, NcclRelease{2, 32, 3}})
+    for (const int ranks : {2, 4, 8, 16})
+      for (const bool has_base : {false, true})
+        for (std::size_t bytes = 1024; bytes <= 1 << 20; bytes += bytes / 9 / 16 * 16 + 16) {
+          const WavePolicy policy(inputs_of(ranks, release, has_base));
+          CostArray costs = cost_array(bytes, host_memory_machine(ranks));
+          const auto choice = policy.verdict(all_reduce(bytes, ranks), view(costs)).choice;
+          if (!choice) continue;
+          int most = 0;
+          for (const Communicator& communicator : policy.plausible())
+            most = std::max(
+                most, most_channels(choice->algorithm, choice->protocol, bytes, communicator));
+          EXPECT_LE(choice->channels, most) << bytes << ", " << ranks << " ranks";
+        }
+}
+
+TEST(WavePolicy, PredictsNoGainOfMoreChannelsWhereTheReleaseGivesNone) {
+  for (const std::size_t bytes : {14336U, 57344U}) {
+    PolicyInputs inputs = policy_inputs(8, {2, 32, 3});
+    CostArray costs = host_memory_costs(bytes);
+    costs[0] = costs[2] = -1.0F;  // no tree
+
+    EXPECT_FALSE(WavePolicy(inputs).verdict(all_reduce(bytes), view(costs)).choice) << bytes;
+    inputs.limits.thread_thresholds[1][0] = 8;
+    EXPECT_TRUE(WavePolicy(inputs).verdict(all_reduce(bytes), view(costs)).choice) << bytes;
+  }
+}
+
+// The base environment gives back what 2.30.7 has without it.
+TEST(WavePolicy, PredictsTheSameGainOfEveryReleaseInTheBaseEnvironment) {
+  for (const int ranks : {4, 8})
+    for (const std::size_t tokens : {1, 2, 3, 4, 6, 8, 16}) {
+      const std::size_t bytes = 14336 * tokens;
+      const auto us_of = [&](NcclRelease release, bool has_base) {
+        const WavePolicy policy(inputs_of(ranks, release, has_base));
+        CostArray costs = cost_array(bytes, host_memory_machine(ranks));
+        const auto verdict = policy.verdict(all_reduce(bytes, ranks), view(costs));
+        Communicator communicator = policy.plausible().back();
+        if (verdict.choice) return predicted_us(*verdict.choice, bytes, communicator);
+        communicator.limits = {};
+        return predicted_us({verdict.stock->algorithm, verdict.stock->protocol, 0}, bytes,
+                            communicator);
+      };
+      const double before = us_of({2, 30, 7}, false);
+
+      EXPECT_LE(us_of({2, 32, 3}, true), before * 1.02) << bytes << ' ' << ranks;
+      EXPECT_LE(us_of({2, 30, 7}, true), before * 1.001) << bytes << ' ' << ranks;
+    }
 }
 
 PolicyInputs without_costs() {

@@ -175,7 +175,60 @@ TEST(LaunchPlan, RefusesAProfileThatContradictsTheUsersSetting) {
 TEST(LaunchPlan, WorksWithoutAProfile) {
   const auto plan = plan_launch({.own = {}, .plugin_folder = "/p", .profile_path = {}});
 
-  EXPECT_EQ(plan.variables.size(), 2U);
+  EXPECT_EQ(value_of(plan, "NCCL_TUNER_PLUGIN"), "lanewise");
+  EXPECT_EQ(value_of(plan, "LD_LIBRARY_PATH"), "/p");
+  EXPECT_EQ(plan.variables.size(), 3U);
+}
+
+TEST(LaunchPlan, AppliesTheBaseEnvironmentWhereNothingWasMeasured) {
+  const auto plan = plan_launch({});
+
+  EXPECT_EQ(value_of(plan, "NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8");
+}
+
+TEST(LaunchPlan, KeepsTheUsersThresholdsAlsoWhereTheyAreEmpty) {
+  for (const std::string value : {"1 1 1 1 1 1", ""}) {
+    const auto plan = plan_launch({.own = {{"NCCL_THREAD_THRESHOLDS", value}}});
+
+    EXPECT_EQ(find(plan, "NCCL_THREAD_THRESHOLDS"), nullptr);
+    EXPECT_EQ(plan.remarks, std::vector<std::string>{"NCCL_THREAD_THRESHOLDS=" + value +
+                                                     " is set already and kept"});
+  }
+}
+
+TEST(LaunchPlan, AppliesAMeasuredEnvironmentAsItWasMeasured) {
+  const auto profile = make_profile();
+
+  EXPECT_EQ(find(plan_launch(make_request(profile)), "NCCL_THREAD_THRESHOLDS"), nullptr);
+}
+
+TEST(LaunchPlan, AppliesTheBaseEnvironmentWhereNoMeasuredOneFits) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.own["NCCL_P2P_LEVEL"] = "SYS";
+
+  EXPECT_EQ(value_of(plan_launch(request), "NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8");
+}
+
+TEST(LaunchPlan, NeverAppliesABaseEnvironmentThatWasFoundUnsafe) {
+  Profile profile;
+  profile.unsafe = {{{{"NCCL_THREAD_THRESHOLDS", "-1 -1 -1 8"}}, "hung"}};
+
+  EXPECT_EQ(find(plan_launch(make_request(profile)), "NCCL_THREAD_THRESHOLDS"), nullptr);
+}
+
+TEST(LaunchPlan, LeavesTheEnvironmentAloneWhereAskedTo) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.environment = EnvironmentUse::leave;
+
+  EXPECT_EQ(plan_launch(request).variables.size(), 2U);
+}
+
+TEST(LaunchPlan, LeavesOutTheBaseEnvironmentBesideAnotherTuner) {
+  const auto plan = plan_launch({.own = {{"NCCL_TUNER_PLUGIN", "ofi"}}});
+
+  EXPECT_TRUE(plan.variables.empty());
 }
 
 TEST(LaunchFormat, QuotesForAShell) {

@@ -34,7 +34,8 @@ enum class ModelReason : std::uint8_t {
 struct ModelVerdict {
   std::optional<Choice> choice;
   ModelReason reason = ModelReason::stock_is_best;
-  // NCCL's pick with the channels it takes by itself at the fewest plausible channels.
+  // NCCL's pick with the channels it takes by itself at the fewest plausible channels, in stock's
+  // environment where the base environment is in force.
   std::optional<Choice> stock;
 };
 
@@ -74,6 +75,10 @@ class WavePolicy final : public Policy {
                                            const CostTable& table) const noexcept;
 
   PolicyInputs inputs_;
+  NcclLimits stock_limits_;
+  // The same communicator in stock's environment, which the base environment is compared with.
+  [[nodiscard]] Communicator as_stock(const Communicator& communicator) const noexcept;
+
   std::array<Communicator, 2> plausible_{};
   std::size_t plausible_count_ = 0;
 };

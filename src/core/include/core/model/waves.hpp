@@ -2,8 +2,8 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// How NCCL runs one all-reduce on one node: threads, channels and the passes ("waves") that a
-// block needs for a step. Pure arithmetic on NCCL's rules per release; nothing is measured here.
+// How NCCL runs one all-reduce on one node: threads, channels (launch_rule.hpp) and the passes
+// ("waves") that a block needs for a step. Pure arithmetic; nothing is measured here.
 #include <cstddef>
 
 #include "core/machine/gpu_sharing.hpp"
@@ -39,8 +39,12 @@ struct Launch {
 [[nodiscard]] int default_channels(Algorithm algorithm, Protocol protocol, std::size_t bytes,
                                    const Communicator& communicator) noexcept;
 
-// The launch of a lone all-reduce. choice.channels 0 is NCCL's default; more than there are is
-// clamped, and small messages get fewer channels than asked for, as in NCCL.
+// The most that a tuner can have for this size; also of LL128.
+[[nodiscard]] int most_channels(Algorithm algorithm, Protocol protocol, std::size_t bytes,
+                                const Communicator& communicator) noexcept;
+
+// The launch of a lone all-reduce. choice.channels 0 is NCCL's default; more than the release lets
+// a tuner have is lowered, and small messages get fewer channels than asked for, as in NCCL.
 [[nodiscard]] Launch launch_of(const Choice& choice, std::size_t bytes,
                                const Communicator& communicator) noexcept;
 

@@ -24,6 +24,11 @@ struct NcclLimits {
   friend bool operator==(const NcclLimits&, const NcclLimits&) = default;
 };
 
+// Whether NCCL_THREAD_THRESHOLDS says how many channels and threads ring LL keeps.
+[[nodiscard]] bool has_own_thresholds(const NcclLimits& limits) noexcept;
+// The same without NCCL_THREAD_THRESHOLDS.
+[[nodiscard]] NcclLimits without_thresholds(NcclLimits limits) noexcept;
+
 // The communicator's channels where NCCL's graph search found `search_channels`: doubled, then
 // under the maxima, then raised to the minima (a minimum beats a maximum). In 1..max_channels().
 [[nodiscard]] int channels_of_communicator(int search_channels, const NcclLimits& limits,

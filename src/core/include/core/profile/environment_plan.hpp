@@ -23,6 +23,9 @@ struct EnvironmentPlan {
 // with the largest speedup. A profile without a best environment gives none.
 [[nodiscard]] EnvironmentPlan plan_environment(const Profile& profile, const Environment& own);
 
+// Whether these variables hold a setting that the profile records as unsafe.
+[[nodiscard]] bool is_unsafe(const Profile& profile, const Environment& variables);
+
 // "NCCL_MIN_NCHANNELS=16 NCCL_P2P_LEVEL=SYS"; "stock's environment" where empty.
 [[nodiscard]] std::string to_string(const Environment& variables);
 

@@ -5,10 +5,12 @@
 // What a server's environment needs so that NCCL loads the plugin and starts as it was tuned;
 // pure. `lanewise run` applies it, `lanewise env` prints it.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/nccl/nccl_release.hpp"
 #include "core/profile/profile.hpp"
 
 namespace lanewise {
@@ -20,6 +22,9 @@ inline constexpr std::string_view plugin_file_name = "libnccl-tuner-lanewise.so"
 // Whether NCCL takes this value of a *_PLUGIN variable for Lanewise: the name, the file's name or a
 // path to it.
 [[nodiscard]] bool names_plugin(std::string_view value) noexcept;
+
+// Whether NCCL's environment may be added to at all: not where Lanewise only observes or is off.
+enum class EnvironmentUse : std::uint8_t { apply, leave };
 
 // `own`: what the process has set: NCCL_*, LANEWISE_* and LD_LIBRARY_PATH, and what NCCL's
 // configuration files set. `plugin_folder`: holds plugin_file_name; empty where the loader finds
@@ -35,6 +40,8 @@ struct LaunchRequest {
   // Entries of `own`'s LD_LIBRARY_PATH that hold another copy of the plugin than `plugin_folder`
   // and would win over it.
   std::vector<std::string> other_copies;
+  EnvironmentUse environment = EnvironmentUse::apply;
+  std::optional<NcclRelease> release;  // nullopt: not known before the command starts
 };
 
 struct LaunchVariable {
@@ -49,9 +56,10 @@ struct LaunchPlan {
   std::vector<std::string> remarks;       // what was left alone and why
 };
 
-// LD_LIBRARY_PATH grows at its end, or at its start where another copy would win. Where the user
-// names another tuner or none, the environment layer is left out as well: it was measured together
-// with Lanewise's choices. Throws Error for a folder that LD_LIBRARY_PATH cannot hold, and where
+// The environment is the profile's where one fits `own`, exactly as it was measured; elsewhere it
+// is the base environment. LD_LIBRARY_PATH grows at its end, or at its start where another copy
+// would win. Where the user names another tuner or none, the environment is left out: it is for
+// Lanewise's choices. Throws Error for a folder that LD_LIBRARY_PATH cannot hold, and where
 // `profile_path` contradicts LANEWISE_PROFILE.
 [[nodiscard]] LaunchPlan plan_launch(const LaunchRequest& request);
 
