@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -66,9 +67,13 @@ SizeComparison hold(std::size_t bytes, const TimingOptions& timing, const ArmSet
   return comparison;
 }
 
+bool is_all_reduce(const Options& options) {
+  return options.ranks.collective == Collective::all_reduce;
+}
+
 // Beside arms that the user has named there is no column of its own.
 bool has_floor_column(const Options& options) {
-  return options.arms.empty() && !options.is_without_one_shot;
+  return options.arms.empty() && !options.is_without_one_shot && is_all_reduce(options);
 }
 
 void show_heading(const Options& options, const ArmSet& arm_set) {
@@ -170,8 +175,24 @@ Findings measure(const Course& course, nlohmann::json& result) {
   return findings;
 }
 
+// Each rank's part of an all-gather or a reduce-scatter is whole elements.
+void check_collective(const Options& options, const Machine& machine) {
+  if (is_all_reduce(options)) return;
+  const std::string name(name_of(options.ranks.collective));
+  if (std::find(options.arms.begin(), options.arms.end(), "one-shot") != options.arms.end())
+    throw Error("the arm one-shot is an all-reduce, not a " + name);
+  const std::size_t step =
+      static_cast<std::size_t>(machine.ranks) * size_of(parse_data_type(options.sizes.type));
+  for (const std::size_t bytes : choose_sizes(options.sizes))
+    if (bytes % step != 0)
+      throw Error(std::to_string(bytes) + " bytes: expected a multiple of " + std::to_string(step) +
+                  " for a " + name + " of " + std::to_string(machine.ranks) + " ranks");
+  std::printf("%s: timed, results are not checked\n", name.c_str());
+}
+
 void compare(const Options& options) {
   const Machine machine = inspect_machine(options.ranks);
+  check_collective(options, machine);
   check_writable(options.json);
   nlohmann::json result = start_result(command_line(), machine);
   result["mode"] = name_of(options.timing.is_eager ? CallMode::eager : CallMode::graph);
@@ -203,8 +224,8 @@ void add_compare(CLI::App& app) {
   command
       ->add_option(
           "--arm", options->arms,
-          "stock, noop, lanewise-no-profile, lanewise, lanewise-env, lanewise-direct, one-shot, "
-          "env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
+          "stock, noop, lanewise-no-profile, lanewise, lanewise-env, noop-env, lanewise-direct, "
+          "one-shot, env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
           "the first is what all are compared with")
       ->allow_extra_args(false);
   command
@@ -218,6 +239,16 @@ void add_compare(CLI::App& app) {
   command->add_option("--profile", options->profile, "For the arm lanewise");
   command->add_option("--check", options->check, "never-worse: exit status 4 where it is slower")
       ->check(CLI::IsMember({"never-worse"}));
+  command
+      ->add_option_function<std::string>(
+          "--collective",
+          [options](const std::string& word) {
+            options->ranks.collective = parse_collective(word).value();
+          },
+          "all_reduce, all_gather, reduce_scatter, broadcast or reduce: only timed, but all_reduce")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(collective_names.begin(), collective_names.end())))
+      ->default_str("all_reduce");
   command->add_option("--json", options->json, "Write the result here");
   command->callback([options] { compare(*options); });
 }

@@ -11,7 +11,7 @@
 
 #include "conf_file.hpp"
 #include "core/error.hpp"
-#include "core/profile/environment_plan.hpp"
+#include "core/profile/launch_plan.hpp"
 #include "direct/size_ranges.hpp"
 #include "environments/environment_options.hpp"
 #include "gpu/nccl_library.hpp"
@@ -26,6 +26,7 @@ std::function<std::optional<Choice>(std::size_t)> always(std::optional<Choice> c
 }
 
 constexpr const char* lanewise_env = "lanewise-env";
+constexpr const char* noop_env = "noop-env";
 constexpr const char* direct_prefix = "direct:";
 // What one slot set of pinned memory holds without being large, and more than a sweep captures.
 constexpr const char* direct_sizes = "1:262144";
@@ -41,12 +42,31 @@ ArmPlan plan_direct(const std::string& name, const std::string& sizes, const Mac
   return plan;
 }
 
-// What `lanewise run` would add to the ranks' variables; empty where they have the profile's best
-// environment already, or one that contradicts every other.
-Environment best_variables(const std::string& file, const Machine& machine) {
-  Environment own = host::read_process_environment();
-  for (const auto& [name, value] : environment_with_plugin(machine)) own[name] = value;
-  return plan_environment(host::read_profile(file), own).additions;
+// What `lanewise run` would add to the ranks' variables: the profile's best environment, the base
+// environment where there is no profile; empty where they have it already, or where they have one
+// that contradicts every other.
+Environment run_variables(const std::string& file, const Machine& machine) {
+  LaunchRequest request;
+  request.own = host::read_process_environment();
+  for (const auto& [name, value] : environment_with_plugin(machine)) request.own[name] = value;
+  request.release = machine.nccl;
+  std::optional<Profile> profile;
+  if (!file.empty()) profile = host::read_profile(file);
+  if (profile) request.profile = &*profile;
+  Environment added;
+  for (const auto& variable : plan_launch(request).variables)
+    added.emplace(variable.name, variable.value);
+  return added;
+}
+
+ArmPlan plan_run(const std::string& name, const Machine& machine, const std::string& profile) {
+  ArmPlan plan{name, environment_with_plugin(machine), ControlMode::settings, always(std::nullopt)};
+  if (name == noop_env) plan.arm = ControlMode::stock;
+  if (!profile.empty())
+    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
+  for (const auto& [variable, value] : run_variables(profile, machine))
+    plan.variables[variable] = value;
+  return plan;
 }
 
 ArmPlan plan_named(const std::string& name, const Machine& machine, const std::string& profile) {
@@ -61,15 +81,10 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
     plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
-  } else if (name == lanewise_env) {
-    if (profile.empty()) throw Error("the arm lanewise-env needs --profile FILE");
-    plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
-    for (const auto& [variable, value] : best_variables(profile, machine))
-      plan.variables[variable] = value;
   } else if (name != "lanewise-no-profile") {
     throw Error(
         "unknown arm \"" + name +
-        "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, lanewise-direct, "
+        "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, noop-env, lanewise-direct, "
         "one-shot, direct:LO:HI[:FORM], env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
   }
   return plan;
@@ -114,6 +129,7 @@ ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::str
   if (const auto choice = parse_choice(name)) {
     return {name, environment_with_plugin(machine), ControlMode::settings, always(choice)};
   }
+  if (name == lanewise_env || name == noop_env) return plan_run(name, machine, profile);
   return plan_named(name, machine, profile);
 }
 
@@ -126,7 +142,7 @@ std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
     const bool is_joined = machine.kind == RankKind::joined;
     if (is_joined) std::erase(names, "stock");
     if (!profile.empty()) names.emplace_back("lanewise");
-    if (!profile.empty() && !is_joined && !best_variables(profile, machine).empty())
+    if (!profile.empty() && !is_joined && !run_variables(profile, machine).empty())
       names.emplace_back(lanewise_env);
   }
   std::vector<ArmPlan> plans;

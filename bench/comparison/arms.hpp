@@ -25,9 +25,10 @@ struct ArmPlan {
 };
 
 // "stock" (no plugin), "noop" (plugin that touches nothing), "lanewise-no-profile", "lanewise"
-// (with `profile`), "lanewise-env" (and its best environment, as `lanewise run` starts a server),
-// "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV),
-// "ring/ll/2" (forced), "lanewise-direct" (the direct layer, at all sizes up to 256 KiB),
+// (with `profile`), "lanewise-env" (as `lanewise run` starts a server: in its best environment, or
+// without a profile in the base environment), "noop-env" (plugin that touches nothing, in that
+// one), "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV), "ring/ll/2"
+// (forced), "lanewise-direct" (the direct layer, at all sizes up to 256 KiB),
 // "direct:LO:HI[:FORM]" (at these sizes, in this form), "one-shot" (not NCCL: the floor under any
 // ring). Throws Error for any other word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,

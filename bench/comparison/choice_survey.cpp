@@ -52,6 +52,13 @@ LinkKind find_link(const std::vector<Choice>& priced) {
   return has_ll128 && !is_by_user ? LinkKind::nvlink : LinkKind::pcie;
 }
 
+// As its ranks see it: this process's variables under the group's.
+NcclLimits limits_of(const RankGroup& rank_group) {
+  Environment all = host::read_process_environment();
+  for (const auto& [name, value] : rank_group.plan().variables) all[name] = value;
+  return host::parse_nccl_limits(all);
+}
+
 }  // namespace
 
 ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::size_t max_bytes) {
@@ -63,8 +70,7 @@ ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::
   }
   survey.link = find_link(survey.entries);
   survey.communicator = {machine.ranks, count_channels(rank_group, machine), machine.nccl,
-                         host::parse_nccl_limits(host::read_process_environment()),
-                         sharing_of(machine.ranks, machine.gpus)};
+                         limits_of(rank_group), sharing_of(machine.ranks, machine.gpus)};
   return survey;
 }
 

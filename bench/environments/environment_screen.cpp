@@ -13,6 +13,7 @@
 #include "comparison/choice_survey.hpp"
 #include "comparison/sizes.hpp"
 #include "core/error.hpp"
+#include "core/profile/base_environment.hpp"
 #include "core/profile/environment_key.hpp"
 #include "core/profile/environment_plan.hpp"
 #include "host/process/settings.hpp"
@@ -210,7 +211,17 @@ ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& o
     report(screening);
     return screening;
   };
-  const auto base = screen(keyed_part(own));
+  // What `lanewise run` starts with where nothing was measured; without it only where it fails
+  // here.
+  const auto keyed = keyed_part(own);
+  auto start = keyed;
+  start.merge(base_environment(machine.nccl));
+  auto base = screen(start);
+  std::vector<UnsafeSetting> unsafe;
+  if (!base.fault.empty() && start != keyed) {
+    unsafe.push_back({start, base.fault});
+    base = screen(keyed);
+  }
   const auto axes = options.given.empty()
                         ? setting_axes(own, options.graph_file, screener.ll128_buffers())
                         : given_axes(options.given);
@@ -219,7 +230,9 @@ ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& o
   auto variables = search.next();
   for (; variables && Clock::now() < end; variables = search.next())
     search.record(screen(*variables));
-  return {search.screenings(), search.worthwhile(), search.unsafe_settings(), !variables};
+  const auto later = search.unsafe_settings();
+  unsafe.insert(unsafe.end(), later.begin(), later.end());
+  return {search.screenings(), search.worthwhile(), unsafe, !variables};
 }
 
 }  // namespace lanewise::bench

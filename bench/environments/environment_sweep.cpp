@@ -114,14 +114,21 @@ AgainstStock hold_against_stock(SweptEnvironment& base, SweptEnvironment& swept,
   return result;
 }
 
-// The fastest that the search built upon, unless that is where it started.
-const Screening* find_fastest(const ScreenOutcome& outcome) {
-  if (outcome.worthwhile.empty()) return nullptr;
-  const Screening& fastest = outcome.worthwhile.front();
-  return fastest.variables == outcome.screenings.front().variables ? nullptr : &fastest;
+// The fastest, and where that fails the one that the search began with, as it is safe at least;
+// stock's environment is swept already.
+std::vector<Screening> worth_sweeping(const ScreenOutcome& outcome) {
+  const auto stock = keyed_part(host::read_process_environment());
+  std::vector<Screening> some;
+  if (outcome.worthwhile.empty()) return some;
+  for (const Screening& screening : {outcome.worthwhile.front(), outcome.screenings.front()}) {
+    const bool is_known = !some.empty() && some.front() == screening;
+    if (screening.variables != stock && !is_known) some.push_back(screening);
+  }
+  return some;
 }
 
-void settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
+// Whether it came into the profile.
+bool settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
             const TuneRequest& request) {
   if (!swept.outcome.faults.empty()) throw std::runtime_error(swept.outcome.faults.front());
   const auto result = hold_against_stock(base, swept, request);
@@ -131,11 +138,28 @@ void settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
   if (!result.slower.empty()) {
     // Nor is it anybody's second best: what is in the profile may be applied.
     std::printf("slower than stock at %s, so it is left out\n", result.slower.c_str());
-    return;
+    return false;
   }
   profile.environments.push_back(swept.tuned);
   const bool is_gain = swept.tuned.speedup > base.tuned.speedup * gain_limit;
   if (is_gain) profile.best_environment = profile.environments.size() - 1;
+  return true;
+}
+
+bool sweep_screened(Profile& profile, const Machine& machine, const ScreenOptions& screen,
+                    const TuneRequest& request, SweptEnvironment& base,
+                    const Screening& screening) {
+  RankOptions ranks = screen.ranks;
+  ranks.inject.clear();
+  try {
+    auto swept = sweep_environment(machine, ranks, screening.variables, screen.type, request);
+    swept.tuned.memory_bytes = screening.memory_bytes;
+    return settle(profile, base, swept, request);
+  } catch (const std::runtime_error& error) {
+    profile.unsafe.push_back({screening.variables, error.what()});
+    std::printf("UNSAFE %s: %s\n", to_string(screening.variables).c_str(), error.what());
+    return false;
+  }
 }
 
 }  // namespace
@@ -167,23 +191,11 @@ void tune_environments(Profile& profile, const Machine& machine, const ScreenOpt
   std::printf("environments: gain over stock, memory of a rank beyond stock's\n");
   const auto outcome = screen_environments(machine, screen, show_screening);
   profile.unsafe = outcome.unsafe;
-  const Screening* fastest = find_fastest(outcome);
-  if (fastest == nullptr) {
-    std::printf(outcome.is_complete
-                    ? "no environment beats stock's\n"
-                    : "the budget ended the search: none is known to beat stock's\n");
-    return;
-  }
-  RankOptions ranks = screen.ranks;
-  ranks.inject.clear();
-  try {
-    auto swept = sweep_environment(machine, ranks, fastest->variables, screen.type, request);
-    swept.tuned.memory_bytes = fastest->memory_bytes;
-    settle(profile, base, swept, request);
-  } catch (const std::runtime_error& error) {
-    profile.unsafe.push_back({fastest->variables, error.what()});
-    std::printf("UNSAFE %s: %s\n", to_string(fastest->variables).c_str(), error.what());
-  }
+  if (!outcome.is_complete) std::printf("the budget ended the search\n");
+  const auto some = worth_sweeping(outcome);
+  if (some.empty()) std::printf("no environment is known to beat stock's\n");
+  for (const Screening& screening : some)
+    if (sweep_screened(profile, machine, screen, request, base, screening)) return;
 }
 
 void show_screening(const Screening& screening) {

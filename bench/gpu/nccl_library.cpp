@@ -19,6 +19,11 @@ constexpr const char* library_name = "libnccl.so.2";
 constexpr const char* direct_name = "liblanewise-nccl.so";
 
 template <class Function>
+void look_for(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+template <class Function>
 void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr) {
@@ -53,6 +58,10 @@ NcclLibrary load() {
   find(library, "ncclGetUniqueId", nccl.get_unique_id);
   find(library, "ncclCommInitRank", nccl.init_rank);
   find(library, "ncclCommDestroy", nccl.destroy);
+  look_for(library, "ncclBroadcast", nccl.broadcast);
+  look_for(library, "ncclReduce", nccl.reduce);
+  look_for(library, "ncclAllGather", nccl.all_gather);
+  look_for(library, "ncclReduceScatter", nccl.reduce_scatter);
   find(library, "ncclAllReduce", nccl.all_reduce);
   nccl.path = path_of(reinterpret_cast<const void*>(nccl.get_version));
   return nccl;
@@ -64,6 +73,11 @@ NcclRelease NcclLibrary::release() const {
   int code = 0;
   check(get_version(&code), "ncclGetVersion");
   return NcclRelease::from_code(code);
+}
+
+bool NcclLibrary::has_all_collectives() const noexcept {
+  return broadcast != nullptr && reduce != nullptr && all_gather != nullptr &&
+         reduce_scatter != nullptr;
 }
 
 void NcclLibrary::check(ncclResult_t status, const char* call) const {

@@ -18,10 +18,16 @@ struct NcclLibrary {
   decltype(&ncclGetUniqueId) get_unique_id = nullptr;
   decltype(&ncclCommInitRank) init_rank = nullptr;
   decltype(&ncclCommDestroy) destroy = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclReduce) reduce = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
   decltype(&ncclAllReduce) all_reduce = nullptr;
   std::string path;  // of NCCL's file
 
   [[nodiscard]] NcclRelease release() const;
+  // A library that stands in for NCCL may have the all-reduce alone.
+  [[nodiscard]] bool has_all_collectives() const noexcept;
   // Throws std::runtime_error with NCCL's own words where `status` is not success.
   void check(ncclResult_t status, const char* call) const;
 };

@@ -126,6 +126,7 @@ std::unique_ptr<RankGroup> open_rank_group(const Machine& machine, const RankOpt
                {"type", name_of(needs.type)},
                {"plugin", has_plugin ? machine.plugin : ""},
                {"inject", options.inject},
+               {"collective", name_of(options.collective)},
                {"wants_one_shot", needs.wants_one_shot},
                {"variables", machine.kind == RankKind::joined ? nlohmann::json(needs.variables)
                                                               : nlohmann::json::object()}}));

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "core/nccl/collective.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "direct/data_type.hpp"
 #include "rank_group.hpp"
@@ -18,6 +19,7 @@ struct RankOptions {
   int timeout_s = 60;
   std::string plugin;
   std::string inject;  // see FaultInjection
+  Collective collective = Collective::all_reduce;
 };
 
 void add_rank_options(CLI::App& command, RankOptions& options);

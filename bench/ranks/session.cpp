@@ -63,6 +63,9 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   check_cuda(cudaFree(nullptr), "creating the CUDA context");
   cycles_per_us_ = read_cycles_per_us(device_);
   type_ = parse_data_type(request.at("type").get<std::string>());
+  collective_ = parse_collective(request.at("collective").get<std::string>()).value();
+  if (collective_ != Collective::all_reduce && !open_nccl().has_all_collectives())
+    throw std::runtime_error(open_nccl().path + " has no collective but the all-reduce");
   const auto plugin = request.at("plugin").get<std::string>();
   const auto inject = request.at("inject").get<std::string>();
   if (!inject.empty()) injection_ = parse_injection(inject);
@@ -205,7 +208,7 @@ void Session::queue_call(const Prepared& prepared, std::size_t bytes) {
   if (prepared.candidate.is_one_shot) {
     one_shot_->launch(stream, buffers_->input(), buffers_->output(), bytes / size_of(type_), type_);
   } else {
-    communicator_->all_reduce(buffers_->input(), buffers_->output(), bytes, type_);
+    communicator_->call(collective_, buffers_->input(), buffers_->output(), bytes, type_);
   }
 }
 

@@ -27,7 +27,8 @@ class Session {
  public:
   explicit Session(RankLink& link) : link_(link) {}
 
-  // open    {max_bytes, type, plugin, inject, wants_one_shot, variables} -> {nccl, nccl_path}
+  // open    {max_bytes, type, plugin, inject, collective, wants_one_shot, variables}
+  //         -> {nccl, nccl_path}
   // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
@@ -75,6 +76,7 @@ class Session {
   RankLink& link_;
   FaultInjection injection_;
   DataType type_ = DataType::bf16;
+  Collective collective_ = Collective::all_reduce;
   int device_ = 0;
   double cycles_per_us_ = 0;
   std::size_t free_before_ = 0;  // of the device's memory, when all ranks had their contexts

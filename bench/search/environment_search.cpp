@@ -64,12 +64,9 @@ std::vector<SettingAxis> setting_axes(const Environment& own, const std::string&
   if (!graph_file.empty()) axes.push_back({"graph", {{{"NCCL_GRAPH_FILE", graph_file}}}});
   axes.push_back({"transport", {{{"NCCL_P2P_LEVEL", "SYS"}}, {{"NCCL_P2P_DISABLE", "1"}}}});
   axes.push_back(channel_axis(own, ll128));
-  // In bytes a thread for tree and ring, each LL, LL128, Simple. Stock's ring LL is 8 times the
-  // ranks; fewer bytes a thread keep more threads, so fewer waves.
-  axes.push_back({"threads",
-                  {{{"NCCL_THREAD_THRESHOLDS", "8 8 64 8 8 64"}},
-                   {{"NCCL_THREAD_THRESHOLDS", "1 8 64 1 8 64"}},
-                   {{"NCCL_NTHREADS", "256"}}}});
+  // In bytes a thread for tree and ring, each LL, LL128, Simple; the base environment's are higher.
+  axes.push_back(
+      {"threads", {{{"NCCL_THREAD_THRESHOLDS", "1 8 64 1 8 64"}}, {{"NCCL_NTHREADS", "256"}}}});
   // Stock's is 4 MiB a channel and peer.
   axes.push_back({"buffers", {{{"NCCL_BUFFSIZE", "1048576"}}, {{"NCCL_BUFFSIZE", "8388608"}}}});
   std::erase_if(axes, [&](const SettingAxis& axis) { return touches(axis, own); });

@@ -8,6 +8,13 @@ bench_test(ComparesRanksThatAreProcesses STATUS 0 MATCH "14 KiB .*lanewise-no-pr
   COMMAND ${small_compare})
 bench_test(ComparesEagerCalls STATUS 0 MATCH "eager.*tree/ll/4 2\\.0"
   COMMAND ${small_compare} --eager --arm stock --arm tree/ll/4)
+bench_test(TimesOtherCollectives STATUS 0
+  MATCH "all_gather: timed, results are not checked.*16 KiB  .*noop 1\\.000"
+  COMMAND compare --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 16K --rounds 2 --most-rounds 2
+    --arm stock --arm noop --collective all_gather)
+bench_test(RefusesAPartOfAnElementForEachRank STATUS 2
+  MATCH "14338 bytes: expected a multiple of 4 for a reduce_scatter of 2 ranks"
+  COMMAND compare --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14338 --collective reduce_scatter)
 bench_test(LeavesOutWhatNcclDoesNotPrice STATUS 0 MATCH "14 KiB .*not priced by NCCL"
   COMMAND ${small_compare} --arm stock --arm ring/ll128)
 bench_test(NamesAWrongSum STATUS 3 MATCH "WRONG: lanewise-no-profile at 14 KiB: rank 1: 1 wrong sums"
@@ -36,6 +43,8 @@ bench_test(WantsThreadsForMoreRanksThanGpus STATUS 2 MATCH "8 ranks on 2 GPUs ne
   COMMAND ${small_compare} --ranks 8)
 bench_test(WantsANewNcclForMoreRanksThanGpus STATUS 2 MATCH "need NCCL 2.30.3 or newer, this is 2.28.9"
   ENVIRONMENT LANEWISE_FAKE_NCCL=22809 COMMAND ${small_compare} --ranks 8 --threads)
+bench_test(StartsAsRunDoesWithoutAProfile STATUS 0 MATCH "14 KiB .*lanewise-env [0-9.]* .*noop-env (0\\.9|1\\.0)"
+  COMMAND ${small_compare} --arm noop --arm lanewise-env --arm noop-env)
 bench_test(RefusesAnUnknownArm STATUS 2 MATCH "unknown arm .fastest" COMMAND ${small_compare} --arm fastest)
 bench_test(RefusesStatisticsWithoutACall STATUS 2 MATCH "empty.json: expected at least one size"
   ENVIRONMENT "echo '{\"schema_version\":1,\"sizes\":[],\"processes\":[]}' > empty.json &&"
@@ -77,13 +86,13 @@ bench_test(LeavesAnEnvironmentThatTakesTooMuchMemory STATUS 0
 bench_test(BuildsOnWhatTheUserSet STATUS 0 MATCH "fastest: NCCL_MIN_NCHANNELS=8"
   ENVIRONMENT NCCL_MIN_NCHANNELS=8 COMMAND ${small_search})
 bench_test(RecordsAnEnvironmentThatHangs STATUS 0
-  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*no answer within 2 s: rank 1.*fastest: .*NCCL_MIN_NCHANNELS=32"
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16 [^:]*: .*no answer within 2 s: rank 1.*fastest: .*NCCL_MIN_NCHANNELS=32"
   COMMAND ${small_search} --timeout 2 --inject hang:1 --inject-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentWithAWrongSum STATUS 0
-  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16: .*rank 1: 1 wrong sums.*fastest: .*NCCL_MIN_NCHANNELS=32"
+  MATCH "UNSAFE .*NCCL_MIN_NCHANNELS=16 [^:]*: .*rank 1: 1 wrong sums.*fastest: .*NCCL_MIN_NCHANNELS=32"
   COMMAND ${small_search} --inject wrong:1 --inject-in NCCL_MIN_NCHANNELS=16)
 bench_test(RecordsAnEnvironmentInWhichARankDies STATUS 0
-  MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS: .*killed by signal 9"
+  MATCH "UNSAFE .*NCCL_P2P_LEVEL=SYS [^:]*: .*killed by signal 9"
   COMMAND ${small_search} --inject kill:1 --inject-in NCCL_P2P_LEVEL=SYS)
 bench_test(ScreensTheEnvironmentsThatAreGiven STATUS 0
   MATCH "NCCL_MIN_NCHANNELS=32.*NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8.*fastest: NCCL_BUFFSIZE=1048576 NCCL_MIN_NCHANNELS=8"
@@ -96,7 +105,7 @@ bench_test(RefusesAnUnreadableAmountOfMemory STATUS 2 MATCH "is no amount of mem
 
 set(small_tune tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 600)
 bench_test(TunesBothLayers STATUS 0
-  MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32, measured at 2\\.[0-9]*x stock, 28\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"32\""
+  MATCH "best: NCCL_BUFFSIZE=524288 NCCL_LL128_BUFFSIZE=307200 NCCL_MIN_NCHANNELS=32 NCCL_THREAD_THRESHOLDS=-1 -1 -1 8, measured at 2\\.[0-9]*x stock, 28\\.0 MiB.*\"best_environment\": 1.*\"NCCL_MIN_NCHANNELS\": \"32\""
   COMMAND ${small_tune} -o both.json && cat both.json)
 bench_test(TuneLeavesAnEnvironmentThatIsSlowerAtPrefill STATUS 0
   MATCH "slower than stock at 1 MiB, so it is left out.*best: stock's environment"

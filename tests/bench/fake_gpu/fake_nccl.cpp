@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t slot_bytes = std::size_t{8} << 20U;
 constexpr int slots = 16;
+constexpr int broadcast = 0, reduce = 1, all_gather = 2, reduce_scatter = 3, all_reduce = 4;
 constexpr int tree = 0, ring = 1, ll = 0, simple = 2, algorithms = 7, protocols = 3;
 
 struct Board {
@@ -159,13 +160,13 @@ struct ncclComm {
     barrier();
   }
 
-  double ask(std::size_t bytes) {
+  double ask(std::size_t bytes, int function = all_reduce) {
     CostArray table = priced(bytes);
     int channels = 0;
     float* costs = table[0].data();
     if (tuner != nullptr) {
-      tuner->get(context, 4, bytes, 1, reinterpret_cast<float**>(costs), algorithms, protocols, 1,
-                 &channels);
+      tuner->get(context, function, bytes, 1, reinterpret_cast<float**>(costs), algorithms,
+                 protocols, 1, &channels);
     }
     int best = -1;
     for (int i = 0; i < algorithms * protocols; ++i) {
@@ -174,6 +175,21 @@ struct ncclComm {
     return real_us(best / protocols, best % protocols, channels, bytes) * (is_slow ? 1.2 : 1);
   }
 };
+
+namespace {
+
+ncclResult_t take_time(ncclComm_t communicator, cudaStream_t stream, int function,
+                       std::size_t bytes) {
+  const double us = communicator->ask(bytes, function);
+  lanewise_fake_queue(stream, [=](cudaStream_t here) { lanewise_fake_advance(here, us); });
+  return ncclSuccess;
+}
+
+std::size_t bytes_of_all(ncclComm_t communicator, std::size_t count) {
+  return count * 2 * static_cast<std::size_t>(communicator->ranks);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -234,6 +250,24 @@ ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, n
     lanewise_fake_advance(here, us * (1 + (communicator->noise >> 16U) / 65536.0 / 50));
   });
   return ncclSuccess;
+}
+
+// The others take their time and move nothing: the bench does not look at what they leave.
+ncclResult_t ncclBroadcast(const void*, void*, std::size_t count, ncclDataType_t, int,
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return take_time(communicator, stream, broadcast, count * 2);
+}
+ncclResult_t ncclReduce(const void*, void*, std::size_t count, ncclDataType_t, ncclRedOp_t, int,
+                        ncclComm_t communicator, cudaStream_t stream) {
+  return take_time(communicator, stream, reduce, count * 2);
+}
+ncclResult_t ncclAllGather(const void*, void*, std::size_t count, ncclDataType_t,
+                           ncclComm_t communicator, cudaStream_t stream) {
+  return take_time(communicator, stream, all_gather, bytes_of_all(communicator, count));
+}
+ncclResult_t ncclReduceScatter(const void*, void*, std::size_t count, ncclDataType_t, ncclRedOp_t,
+                               ncclComm_t communicator, cudaStream_t stream) {
+  return take_time(communicator, stream, reduce_scatter, bytes_of_all(communicator, count));
 }
 
 }  // extern "C"

@@ -22,7 +22,8 @@ enum class ChannelRequest : std::uint8_t { replaces, lowers };
 // Later releases are taken to do as this one.
 inline constexpr NcclRelease newest_known_rule = {2, 32, 7};
 
-// What NCCL reckons with for one entry, Tree or Ring, of one communicator. `channels`: the communicator's.
+// What NCCL reckons with for one entry, Tree or Ring, of one communicator. `channels`: the
+// communicator's.
 struct LaunchQuestion {
   Algorithm algorithm = Algorithm::ring;
   Protocol protocol = Protocol::ll;
