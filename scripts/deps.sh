@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# Builds what Debian ships in a form that cannot go into a plugin: hwloc as a static,
-# position-independent library, from Debian's own source package. The result lies in .deps (or in
-# $LANEWISE_DEPS_DIR, which several checkouts can share); CMake finds it there by itself.
-# Quick when it is there already. Needs g++, make, dpkg-dev and the network; not root.
+# Builds what distributions ship in a form that cannot go into a plugin: hwloc as a static,
+# position-independent library. The source comes from the distribution's source package, or from a
+# file of yours: LANEWISE_HWLOC_TARBALL=hwloc-2.9.0.tar.gz (no network, no dpkg-dev needed then).
+# The result lies in .deps (or in $LANEWISE_DEPS_DIR, which several checkouts can share); CMake
+# finds it there by itself. Quick when it is there already. Needs g++ (or $CC) and make; not root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/fetch_source.sh
 
 # Raised whenever the way of building changes: an older build is then made anew.
-readonly recipe="hwloc recipe 3"
+readonly recipe="hwloc recipe 4"
 
 deps="${LANEWISE_DEPS_DIR:-$PWD/.deps}"
+tarball="${LANEWISE_HWLOC_TARBALL:-}"
+[[ -z "$tarball" || -f "$tarball" ]] || {
+  echo "deps: LANEWISE_HWLOC_TARBALL=$tarball: expected a file that is there" >&2
+  exit 2
+}
 mkdir -p "$deps"
 deps="$(cd "$deps" && pwd)"
 
@@ -20,47 +27,23 @@ exec 9>"$deps/lock"
 flock 9
 is_built && { echo "deps: $deps is up to date"; exit 0; }
 
+# libtool cannot build in a path with blanks, so neither source nor result lie in this folder.
+[[ "${TMPDIR:-}" != *[[:space:]]* ]] || export TMPDIR=/tmp
 work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/apt/parts" "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/src"
-
-# A private copy of the machine's package sources that asks for source packages: deb822 files and
-# one-line files alike. The machine's own lists stay as they are.
-copy_sources() {
-  local file
-  for file in /etc/apt/sources.list.d/*.sources; do
-    [[ -f "$file" ]] || continue
-    sed -E 's/^Types:.*/Types: deb-src/I' "$file" >"$work/apt/parts/$(basename "$file")"
-  done
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [[ -f "$file" ]] || continue
-    sed -nE 's/^[[:space:]]*deb[[:space:]]+/deb-src /p' "$file" \
-      >"$work/apt/parts/copy-of-$(basename "$file" .list).list"
-  done
-}
-
-apt_private() {
-  apt-get -q -o Dir::Etc::SourceList="$work/apt/none" -o Dir::Etc::SourceParts="$work/apt/parts" \
-    -o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" \
-    -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
-fetch_source() {
-  copy_sources && : >"$work/apt/none" || return 1
-  # A third party's list without source packages makes update complain; only the fetch must work.
-  apt_private update
-  (cd "$work/src" && apt_private source hwloc)
-}
+trap 'rm -rf "${work:?}"' EXIT
 
 # hwloc's Linux backend reads PCI from sysfs, but --disable-pci would take that away too: so
 # libpciaccess is just not found. hwloc's getenv goes to a function of ours
 # (src/host/machine/hardware_hwloc.cpp): an HWLOC_ variable of the user's must not make one rank see another
 # machine than its peers. So does its openat: it reads 25 files of every processor, most of them of
 # caches that we filter out, whatever the filters say. Only the library is made: no tools, tools' files or documentation.
+# The prefix and the folder would be in the library: so that two builds give the same bits, they are not.
 # Steps are joined by && because a caller that asks for the result switches set -e off in here.
 build_hwloc() {
+  local host=() hooks="-Dgetenv=lanewise_hwloc_getenv -Dopenat=lanewise_hwloc_openat"
+  [[ -z "${CC:-}" ]] || host=("--host=$("$CC" -dumpmachine)")
   cd "$work"/src/hwloc-*/ &&
-    ./configure --quiet --prefix="$deps" --libdir="$deps/lib" \
+    ./configure --quiet --prefix=/usr --libdir=/usr/lib "${host[@]}" \
       --enable-static --disable-shared --with-pic --enable-32bits-pci-domain \
       --disable-plugins --disable-plugin-dlopen --disable-plugin-ltdl --disable-libudev \
       --disable-libxml2 --disable-cuda --disable-nvml --disable-opencl --disable-gl \
@@ -70,19 +53,25 @@ build_hwloc() {
     grep -q 'define HWLOC_HAVE_LINUXPCI 1' include/private/autogen/config.h &&
     # After configure: its own checks must see the real ones.
     make -s -j"$(nproc)" -C hwloc \
-      CPPFLAGS="-Dgetenv=lanewise_hwloc_getenv -Dopenat=lanewise_hwloc_openat" &&
-    make -s -C hwloc install &&
-    make -s -C include install
+      CPPFLAGS="$hooks -ffile-prefix-map=$work/src/=" &&
+    make -s -C hwloc install DESTDIR="$work/out" &&
+    make -s -C include install DESTDIR="$work/out"
 }
 
 stop_with() {
   tail -50 "$work/log" >&2
-  echo "deps: $1" >&2
+  printf 'deps: %s\n' "$@" >&2
   exit 1
 }
 
-fetch_source >"$work/log" 2>&1 || stop_with "cannot fetch hwloc's source package"
+fetch_source hwloc "$work/src" "$tarball" >"$work/log" 2>&1 ||
+  stop_with "${tarball:+$tarball: }cannot get hwloc's source; hand it in as a file:" \
+    "  LANEWISE_HWLOC_TARBALL=FILE scripts/deps.sh" \
+    "where FILE is hwloc's release archive (hwloc-2.9.0.tar.gz) or Debian's hwloc_2.9.0.orig.tar.bz2"
 (build_hwloc) >"$work/log" 2>&1 || stop_with "hwloc does not build"
-rm -rf "$deps/lib/pkgconfig" "$deps"/lib/*.la
+rm -rf "${deps:?}/include" "${deps:?}/lib"
+mkdir -p "$deps/lib"
+cp -R "$work/out/usr/include" "$deps/include"
+cp "$work/out/usr/lib/libhwloc.a" "$deps/lib/"
 echo "$recipe" >"$deps/stamp"
 echo "deps: built hwloc in $deps"

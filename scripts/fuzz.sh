@@ -3,6 +3,7 @@
 # Where there is no clang it says so and does nothing. What is found stays in build/fuzz/found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/tools.sh
 seconds=${1:-60}
 shift || true
 names=("$@")

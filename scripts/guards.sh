@@ -5,6 +5,7 @@
 # Usage: guards.sh [REGEX of the guards' names]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/tools.sh
 wanted=${1:-.}
 table=$PWD/tests/guards.txt
 work=$PWD/build/guards tree=$PWD/build/guards/tree build=$PWD/build/guards/tree/build

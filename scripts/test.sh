@@ -10,6 +10,7 @@ presets=("$@")
 [[ ${#presets[@]} -gt 0 ]] || presets=(dev asan tsan)
 
 scripts/install.sh test
+. scripts/tools.sh
 scripts/deps.sh
 for preset in "${presets[@]}"; do
   echo "test: $preset"
