@@ -28,7 +28,8 @@ if(TARGET lanewise-bench)
     $<TARGET_FILE:fake-bench> links --help)
 endif()
 
-foreach(case names_what_is_missing measures without_gpus)
+foreach(case names_what_is_missing measures for_all_gpus for_a_gpu_that_nvcc_does_not_know
+    without_bench without_gpus fails)
   add_test(NAME Quickstart.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_quickstart.sh
     ${PROJECT_SOURCE_DIR}/scripts/quickstart.sh ${case})
 endforeach()
