@@ -1,0 +1,21 @@
+# cmake -P uninstall.cmake MANIFEST: removes what the last `cmake --install` of a build wrote down,
+# and the folders of ours that are empty then.
+set(manifest "${CMAKE_ARGV3}")
+if(NOT EXISTS "${manifest}")
+  message(FATAL_ERROR "${manifest} is not there: nothing was installed from this build")
+endif()
+file(STRINGS "${manifest}" files ENCODING UTF-8)
+set(removed 0)
+foreach(file IN LISTS files)
+  set(file "$ENV{DESTDIR}${file}")
+  if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+    file(REMOVE "${file}")
+    math(EXPR removed "${removed} + 1")
+  endif()
+  cmake_path(GET file PARENT_PATH folder)
+  if(folder MATCHES "/lanewise(/|$)" AND IS_DIRECTORY "${folder}")
+    # rmdir, as it cannot take a folder that holds anything.
+    execute_process(COMMAND rmdir -p --ignore-fail-on-non-empty "${folder}" ERROR_QUIET)
+  endif()
+endforeach()
+message(STATUS "Removed ${removed} files")
