@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -11,11 +12,12 @@
 namespace lanewise::cli {
 namespace {
 
-// A folder that the loader of every glibc image looks into without being told.
-constexpr const char* container_folder = "/usr/lib/";
+// Where the loaders of images look without being told: of Debian's kind, then of Red Hat's. The
+// image's kind is not known here, and LD_LIBRARY_PATH would replace the image's own.
+constexpr std::array container_folders = {"/usr/lib/", "/usr/lib64/"};
 
 struct EnvOptions {
-  std::string profile;
+  LaunchOptions launch;
   bool is_docker = false;
   bool is_systemd = false;
 };
@@ -41,19 +43,22 @@ void print_volume(const std::string& from, const std::string& to) {
 
 void print_docker(const PreparedLaunch& launch) {
   const std::string file(plugin_file_name);
-  print_volume(launch.plugin_folder + "/" + file, container_folder + file);
+  for (const char* folder : container_folders)
+    print_volume(launch.plugin_folder + "/" + file, folder + file);
   if (!launch.profile_path.empty()) print_volume(launch.profile_path, launch.profile_path);
   for (const auto& named : launch.files) print_volume(named, named);
 }
 
-void print_environment(const EnvOptions& options) {
+void print_environment(EnvOptions& options) {
   const auto format = options.is_docker    ? LaunchFormat::docker
                       : options.is_systemd ? LaunchFormat::systemd
                                            : LaunchFormat::shell;
   const auto target = options.is_docker    ? LaunchTarget::container
                       : options.is_systemd ? LaunchTarget::unit
                                            : LaunchTarget::child;
-  const auto launch = prepare_launch(options.profile, target);
+  // What is started from this shell later is most likely its Python.
+  options.launch.command = {"python3"};
+  const auto launch = prepare_launch(options.launch, target);
   print_launch(launch.plan);
   for (const auto& variable : launch.plan.variables)
     std::printf("%s\n", format_variable(variable, format).c_str());
@@ -65,7 +70,7 @@ void print_environment(const EnvOptions& options) {
 void add_env(CLI::App& app) {
   auto options = std::make_shared<EnvOptions>();
   auto* command = app.add_subcommand("env", "Print what `run` sets, as export lines");
-  command->add_option("--profile", options->profile, "The profile to apply")->type_name("FILE");
+  add_launch_options(*command, options->launch);
   auto* docker = command->add_flag("--docker", options->is_docker,
                                    "As arguments of docker run, with the files it needs");
   command->add_flag("--systemd", options->is_systemd, "As Environment= lines of a unit")

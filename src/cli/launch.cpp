@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "host/nccl/nccl_conf.hpp"
 #include "host/nccl/plugin_library.hpp"
+#include "host/nccl/server_nccl.hpp"
 #include "host/process/settings.hpp"
 #include "host/profile/launch_files.hpp"
 #include "host/profile/profile_search.hpp"
@@ -29,21 +30,65 @@ Environment read_own(LaunchTarget target) {
   return own;
 }
 
+// What is known of the server's NCCL before it runs; `from` says how, for people.
+struct KnownNccl {
+  NcclRelease release;
+  std::string from;
+};
+
+std::optional<KnownNccl> find_nccl(const LaunchOptions& options, LaunchTarget target) {
+  if (!options.nccl.empty()) {
+    const auto release = parse_nccl_release(options.nccl);
+    if (!release) throw Error("--nccl " + options.nccl + ": expected a release such as 2.30.7");
+    return KnownNccl{*release, "--nccl"};
+  }
+  // A container and a unit start with files and variables of their own.
+  if (target != LaunchTarget::child) return std::nullopt;
+  const auto found = host::find_server_nccl({options.command, host::read_server_environment()},
+                                            host::loader_folders());
+  if (!found) return std::nullopt;
+  return KnownNccl{found->release, found->library.string()};
+}
+
 std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
-                                               const std::string& asked) {
-  return host::find_profile(asked, fingerprint(read_machine({}, settings)),
-                            host::profile_folders());
+                                               const std::string& asked, const std::string& asked,
+                                               const std::optional<KnownNccl>& nccl) {
+  return host::find_profile(asked, fingerprint(read_machine({}, settings)), host::profile_folders(),
+                            nccl ? std::optional(nccl->release) : std::nullopt);
+}
+
+bool is_measured_with(const host::FoundProfile& found, const std::optional<KnownNccl>& nccl) {
+  return !nccl || nccl->release == found.profile.nccl;
 }
 
 std::string describe(const std::optional<host::FoundProfile>& found, const host::Settings& settings,
-                     const std::string& asked) {
+                     const std::string& asked, const std::optional<KnownNccl>& nccl) {
   if (settings.mode != host::Mode::apply)
     return "LANEWISE_MODE=" + std::string(name_of(settings.mode)) +
            ": NCCL keeps its own choices and its own environment";
   if (asked == host::no_profile) return "no profile, as you asked: choices by the wave model";
   if (!found) return "no profile of this machine: choices by the wave model";
-  return "profile " + found->path.string() + ", measured with NCCL " +
-         to_string(found->profile.nccl);
+  const auto measured =
+      "profile " + found->path.string() + ", measured with NCCL " + to_string(found->profile.nccl);
+  if (is_measured_with(*found, nccl)) return measured;
+  return measured + ", is not applied: the server has NCCL " + to_string(nccl->release) + " (" +
+         nccl->from + "); tune with that one, or correct it with --nccl RELEASE";
+}
+
+// Settings of this shell count in the container or the unit as well; a child inherits them.
+void pass_settings_on(LaunchTarget target, PreparedLaunch& launch) {
+  if (target == LaunchTarget::child) return;
+  for (const auto& setting : host::setting_descriptions()) {
+    const std::string name(setting.name);
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr || *value == '\0' || name == "LANEWISE_PROFILE") continue;
+    std::string text = value;
+    if (name == "LANEWISE_MACHINE") {
+      text = std::filesystem::absolute(text).lexically_normal().string();
+      launch.files.push_back(text);
+    }
+    launch.plan.variables.push_back({name, text, "as it is set here"});
+  }
 }
 
 // A container or a unit starts in a folder of its own.
@@ -85,7 +130,16 @@ std::string path_of(const std::string& profile_option) {
 
 }  // namespace
 
-PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target) {
+void add_launch_options(CLI::App& command, LaunchOptions& options) {
+  command.add_option("--profile", options.profile, "The profile to apply")->type_name("FILE");
+  command
+      .add_option(
+          "--nccl", options.nccl,
+          "The NCCL that the server loads; without it, that of the Python it is started with")
+      ->type_name("RELEASE");
+}
+
+PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target) {
   PreparedLaunch launch;
   launch.plugin_folder = host::find_plugin_folder();
   LaunchRequest request;
@@ -96,19 +150,22 @@ PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget ta
       host::parse_settings(is_child ? request.own : host::read_process_environment());
   if (target != LaunchTarget::container) request.plugin_folder = launch.plugin_folder;
   look_at_files(request, launch.plugin_folder);
-  request.profile_path = path_of(profile_option);
+  request.profile_path = path_of(options.profile);
   const std::string asked = request.profile_path.empty() ? settings.profile : request.profile_path;
-  const auto found = find_profile(settings, asked);
+  const auto nccl = find_nccl(options, target);
+  const auto found = find_profile(settings, asked, nccl);
   if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
-  if (found && settings.mode == host::Mode::apply) request.profile = &found->profile;
+  if (found && settings.mode == host::Mode::apply && is_measured_with(*found, nccl))
+    request.profile = &found->profile;
   if (found) launch.profile_path = found->path.string();
   // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.
   if (target != LaunchTarget::child)
     request.profile_path = found ? launch.profile_path : asked == host::no_profile ? asked : "";
   launch.plan = plan_launch(request);
   launch.files = find_files(launch, target);
+  pass_settings_on(target, launch);
   for (const auto& line : settings.unknown_names) launch.plan.remarks.push_back(line);
-  launch.plan.remarks.push_back(describe(found, settings, asked));
+  launch.plan.remarks.push_back(describe(found, settings, asked, nccl));
   return launch;
 }
 

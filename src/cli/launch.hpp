@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "core/profile/launch_plan.hpp"
 
 namespace lanewise::cli {
@@ -23,9 +24,19 @@ struct PreparedLaunch {
   std::vector<std::string> files;  // that the plan's variables name
 };
 
-// `profile_option`: the --profile of the user, empty if not given. Throws lanewise::Error, also
-// where a file that a variable of the plan names is not there: NCCL would fail every communicator.
-[[nodiscard]] PreparedLaunch prepare_launch(const std::string& profile_option, LaunchTarget target);
+// What the user says of a launch; empty: not given.
+struct LaunchOptions {
+  std::string profile;
+  std::string nccl;                  // the release that the server will load
+  std::vector<std::string> command;  // that will be started, where it is known
+};
+
+void add_launch_options(CLI::App& command, LaunchOptions& options);
+
+// A profile is applied only to the NCCL that it was measured with, where the server's is known.
+// Throws lanewise::Error, also where a file that a variable of the plan names is not there: NCCL
+// would fail every communicator.
+[[nodiscard]] PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target);
 
 // To stderr: each variable with its reason, then what was left alone.
 void print_launch(const LaunchPlan& plan);

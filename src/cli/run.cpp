@@ -23,16 +23,16 @@ constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
 struct RunOptions {
-  std::string profile;
+  LaunchOptions launch;
   std::vector<std::string> words;  // that stand before "--"
-  std::vector<std::string> command;
 };
 
 void require_command(const RunOptions& options) {
   constexpr const char* usage = ": lanewise run [--profile FILE] -- CMD...";
   if (!options.words.empty())
     throw Error(options.words.front() + ": expected -- before the command" + usage);
-  if (options.command.empty()) throw Error(std::string("expected a command after --") + usage);
+  if (options.launch.command.empty())
+    throw Error(std::string("expected a command after --") + usage);
 }
 
 // Becomes the command, so that its signals and its exit status are its own.
@@ -49,8 +49,8 @@ void require_command(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   require_command(options);
-  auto command = options.command;
-  const auto launch = prepare_launch(options.profile, LaunchTarget::child);
+  auto command = options.launch.command;
+  const auto launch = prepare_launch(options.launch, LaunchTarget::child);
   print_launch(launch.plan);
   for (const auto& variable : launch.plan.variables)
     ::setenv(variable.name.c_str(), variable.value.c_str(), 1);
@@ -61,9 +61,9 @@ void run(const RunOptions& options) {
 
 void add_run(CLI::App& app, std::span<const char* const> arguments) {
   auto options = std::make_shared<RunOptions>();
-  if (!arguments.empty()) options->command.assign(arguments.begin() + 1, arguments.end());
+  if (!arguments.empty()) options->launch.command.assign(arguments.begin() + 1, arguments.end());
   auto* command = app.add_subcommand("run", "Start a server as it was tuned: run -- CMD...");
-  command->add_option("--profile", options->profile, "The profile to apply")->type_name("FILE");
+  add_launch_options(*command, options->launch);
   command->add_option("command", options->words, "The command and its arguments, after --")
       ->type_name("-- CMD...");
   command->positionals_at_end();

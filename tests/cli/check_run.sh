@@ -102,8 +102,45 @@ case $3 in
   env_docker)
     "$lanewise" env --docker >"$scratch/out" 2>/dev/null
     grep -qx -- '-e NCCL_TUNER_PLUGIN=lanewise' "$scratch/out" || fail "a variable is an argument"
-    grep -q -- '-v .*/libnccl-tuner-lanewise.so:/usr/lib/libnccl-tuner-lanewise.so:ro' "$scratch/out" ||
-      fail "the plugin is mounted"
+    for folder in /usr/lib /usr/lib64; do
+      grep -q -- "-v .*/libnccl-tuner-lanewise.so:$folder/libnccl-tuner-lanewise.so:ro" "$scratch/out" ||
+        fail "the plugin is mounted to $folder"
+    done
+    ;;
+  env_docker_settings)
+    LANEWISE_AGREE=require LANEWISE_LOG=debug LANEWISE_MODE= LANEWISE_MACHINE=$5 "$lanewise" env --docker >"$scratch/out" 2>/dev/null
+    for word in LANEWISE_AGREE=require LANEWISE_LOG=debug "LANEWISE_MACHINE=$5"; do
+      grep -qx -- "-e $word" "$scratch/out" || fail "$word is passed on"
+    done
+    grep -qx -- "-v $5:$5:ro" "$scratch/out" || fail "the machine's file is mounted"
+    ! grep -q LANEWISE_MODE "$scratch/out" || fail "what is empty is not set"
+    LANEWISE_AGREE=require "$lanewise" env >"$scratch/out" 2>/dev/null
+    ! grep -q LANEWISE_AGREE "$scratch/out" || fail "this shell has it already"
+    ;;
+  nccl)
+    # Two profiles of one machine, and a server whose Python has a wheel of the second's NCCL.
+    mkdir -p "$scratch/venv/bin" "$scratch/venv/lib/python3.11/site-packages/nvidia/nccl/lib" \
+      "$scratch/install/bin" "$scratch/install/lib" "$scratch/install/share/lanewise/profiles"
+    cp "$lanewise" "$scratch/install/bin/" && cp "$plugin_folder/libnccl-tuner-lanewise.so" "$scratch/install/lib/"
+    print=$(sed -n 's/.*"fingerprint": "\([0-9a-f]*\)".*/\1/p' "$4")
+    cp "$4" "$scratch/install/share/lanewise/profiles/$print.json"
+    sed 's/2\.30\.7/2.31.2/; s/"NCCL_MIN_NCHANNELS": "16"/"NCCL_MIN_NCHANNELS": "24"/' "$4" \
+      >"$scratch/install/share/lanewise/profiles/$print-31.json"
+    printf '#!/bin/sh\necho "<$NCCL_MIN_NCHANNELS>"\n' >"$scratch/venv/bin/python"
+    chmod +x "$scratch/venv/bin/python"
+    touch "$scratch/venv/pyvenv.cfg" "$scratch/venv/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2"
+    wheel=$scratch/venv/lib/python3.11/site-packages/nvidia_nccl_cu13
+    server() { LANEWISE_MACHINE=$machine "$scratch/install/bin/lanewise" run "$@" -- "$scratch/venv/bin/python" 2>"$scratch/err"; }
+    machine=$5
+    mkdir "$wheel-2.31.2.dist-info"
+    [ "$(server)" = '<24>' ] || fail "the profile of the server's NCCL counts: $(cat "$scratch/err")"
+    [ "$(server --nccl 2.30.7)" = '<16>' ] || fail "--nccl counts before it"
+    mv "$wheel-2.31.2.dist-info" "$wheel-2.27.3.dist-info"
+    [ "$(server)" = '<>' ] || fail "no other NCCL's environment is applied"
+    grep -q 'measured with NCCL 2.30.7, is not applied: the server has NCCL 2.27.3 (.*libnccl.so.2)' "$scratch/err" ||
+      fail "both are said: $(cat "$scratch/err")"
+    LANEWISE_MACHINE=$5 expect_status 2 "$lanewise" run --nccl new -- true
+    grep -q 'nccl new: expected a release' "$scratch/err" || fail "what is wrong is said"
     ;;
   env_systemd)
     "$lanewise" env --systemd >"$scratch/out" 2>/dev/null
@@ -155,7 +192,7 @@ case $3 in
     LANEWISE_MACHINE=$5 "$lanewise" env --docker --profile "$profile" >"$scratch/out" 2>/dev/null || fail "it prints"
     grep -qxF -- "-v '$scratch/ring graph.xml:$scratch/ring graph.xml:ro'" "$scratch/out" || fail "the graph file is mounted"
     grep -qxF -- "-e 'NCCL_GRAPH_FILE=$scratch/ring graph.xml'" "$scratch/out" || fail "the graph file is named"
-    [ "$(grep -c '^-v ' "$scratch/out")" = 3 ] || fail "plugin, profile and graph file are mounted, no more"
+    [ "$(grep -c '^-v ' "$scratch/out")" = 5 ] || fail "plugin (twice), profile, graph file and machine are mounted, no more"
     ;;
   graph_missing)
     name_graph_file "$4"
