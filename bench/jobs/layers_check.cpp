@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-// One all-reduce on each GPU with whichever NCCL the loader path gives, its sums checked: what
-// layers_check.sh runs with each release to see which layers of Lanewise it takes.
-// Usage: lanewise-layers-check [RANKS]
+// One all-reduce on each GPU, or by RANKS threads that share them, with whichever NCCL the loader
+// path gives, its sums checked: what layers_check.sh and scripts/matrix.sh run with each release to
+// see which layers of Lanewise it takes. Ranks that share a GPU need NCCL 2.30.3 and
+// NCCL_MULTI_RANK_GPU_ENABLE=1. Usage: lanewise-layers-check [RANKS]
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -56,7 +57,8 @@ std::vector<float> reduce(const NcclLibrary& nccl, ncclComm_t communicator, int 
 
 void run_rank(int rank, int ranks, const ncclUniqueId& id) {
   const auto& nccl = open_nccl();
-  check_cuda(cudaSetDevice(rank), "cudaSetDevice");
+  const int gpus = static_cast<int>(list_devices().size());
+  check_cuda(cudaSetDevice(rank % gpus), "cudaSetDevice");
   ncclComm_t communicator = nullptr;
   nccl.check(nccl.init_rank(&communicator, ranks, id, rank), "ncclCommInitRank");
   const auto sums = reduce(nccl, communicator, rank);
