@@ -22,6 +22,9 @@ install(FILES ${PROJECT_BINARY_DIR}/lanewise.pc DESTINATION ${CMAKE_INSTALL_LIBD
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/lanewise)
 
+install(FILES ${PROJECT_SOURCE_DIR}/scripts/completion/lanewise.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME lanewise)
+
 add_custom_target(uninstall VERBATIM COMMAND ${CMAKE_COMMAND}
   -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake ${PROJECT_BINARY_DIR}/install_manifest.txt)
 
