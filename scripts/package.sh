@@ -35,7 +35,7 @@ build_portable() {
 
 # The newest glibc whose symbols plugin and tool name, as in 2.28.
 find_glibc() {
-  find "$tree" -type f \( -name '*.so' -o -name lanewise \) -exec objdump -T {} + 2>/dev/null |
+  find "$tree" -name '*.so' -type f -exec objdump -T "$tree/bin/lanewise" {} + |
     grep -oE 'GLIBC_[0-9.]+' | cut -d_ -f2 | sort -V | tail -1
 }
 
@@ -49,6 +49,7 @@ make_archive() {
 
 make_deb() {
   cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb" \
+    -D CPACK_INSTALL_CMAKE_PROJECTS="$build;lanewise;Unspecified;/" -D CPACK_STRIP_FILES="${#strip[@]}" \
     -D CPACK_DEBIAN_PACKAGE_DEPENDS="libc6 (>= $glibc)" \
     -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="${processor/x86_64/amd64}" >"$work/deb.log" 2>&1 ||
     { cat "$work/deb.log" >&2; exit 1; }
@@ -56,11 +57,11 @@ make_deb() {
   echo "$out"/lanewise_*.deb
 }
 
-processor=${1:-x86_64} build='' out=$PWD/build/packages
+processor=${1:-x86_64} build='' out=$PWD/build/packages strip=()
 case $processor in
 --from)
   [[ $# -eq 3 ]] || { echo "package: expected --from BUILD_FOLDER OUT_FOLDER" >&2; exit 2; }
-  processor=$(uname -m) build=$(realpath "$2") out=$(realpath -m "$3")
+  processor=$(uname -m) build=$(realpath "$2") out=$(realpath -m "$3") strip=(--strip)
   ;;
 x86_64 | aarch64) build_portable ;;
 *) echo "package: '$processor': expected x86_64 or aarch64" >&2; exit 2 ;;
@@ -71,7 +72,7 @@ trap 'rm -rf "${work:?}"' EXIT
 name=lanewise-$version-$processor
 tree=$work/$name
 mkdir -p "$out"
-cmake --install "$build" --prefix "$tree" >/dev/null
+cmake --install "$build" --prefix "$tree" --component Unspecified "${strip[@]}" >/dev/null
 glibc=$(find_glibc)
 make_archive
 make_deb

@@ -18,8 +18,6 @@ program_refuses_test(NamesAnUnknownWordAfterACommand "not expected: nosuch"
   $<TARGET_FILE:lanewise> version nosuch)
 add_test(NAME Program.PrintsTheHelpOfACommand COMMAND
   ${check_output} 0 "Usage: lanewise profile" $<TARGET_FILE:lanewise> profile --help)
-add_test(NAME Program.PrintsItsVersion COMMAND
-  ${check_output} 0 "lanewise ${PROJECT_VERSION}" $<TARGET_FILE:lanewise> --version)
 if(TARGET lanewise-bench)
   program_refuses_test(NamesACommandThatTheBenchDoesNotHave
     "lanewise-bench: nosuch: expected one of compare, decide, devices, environments, links,"
