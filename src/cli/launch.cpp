@@ -153,6 +153,7 @@ PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target)
   request.profile_path = path_of(options.profile);
   const std::string asked = request.profile_path.empty() ? settings.profile : request.profile_path;
   const auto nccl = find_nccl(options, target);
+  if (nccl) request.release = nccl->release;
   const auto found = find_profile(settings, asked, nccl);
   if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
   if (found && settings.mode == host::Mode::apply && is_measured_with(*found, nccl))
