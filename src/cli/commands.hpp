@@ -16,6 +16,7 @@ using host::Exit;
 using host::exit_bad_input;
 using host::exit_failure;
 
+void add_backends(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_env(CLI::App& app);
 void add_explain(CLI::App& app);

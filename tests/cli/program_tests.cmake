@@ -4,11 +4,11 @@ function(program_refuses_test name text)
   add_test(NAME Program.${name}
     COMMAND ${check_output} 2 ${text} ${ARGN})
 endfunction()
-program_refuses_test(NamesAnUnknownCommand "lanewise: nosuch: expected one of doctor, env, "
+program_refuses_test(NamesAnUnknownCommand "lanewise: nosuch: expected one of backends, doctor, env, "
   $<TARGET_FILE:lanewise> nosuch)
-program_refuses_test(NamesAnUnknownCommandThatIsAskedForHelp "lanewise: nosuch: expected one of doctor, env,"
+program_refuses_test(NamesAnUnknownCommandThatIsAskedForHelp "lanewise: nosuch: expected one of backends, doctor, env,"
   $<TARGET_FILE:lanewise> nosuch --help)
-program_refuses_test(NamesAnOptionBeforeACommand "lanewise: --fast: expected one of doctor, env,"
+program_refuses_test(NamesAnOptionBeforeACommand "lanewise: --fast: expected one of backends, doctor, env,"
   $<TARGET_FILE:lanewise> --fast)
 program_refuses_test(NamesAnUnknownPartOfACommand
   "lanewise: nosuch: expected profile with one of show, check, convert, or --help"
