@@ -51,7 +51,7 @@ std::optional<KnownNccl> find_nccl(const LaunchOptions& options, LaunchTarget ta
 }
 
 std::optional<host::FoundProfile> find_profile(const host::Settings& settings,
-                                               const std::string& asked, const std::string& asked,
+                                               const std::string& asked,
                                                const std::optional<KnownNccl>& nccl) {
   return host::find_profile(asked, fingerprint(read_machine({}, settings)), host::profile_folders(),
                             nccl ? std::optional(nccl->release) : std::nullopt);
