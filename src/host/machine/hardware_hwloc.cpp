@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -97,8 +98,30 @@ namespace lanewise::host {
 
 namespace {
 
+// hwloc locks its list of components for a moment when a topology is made and when it is destroyed.
+// A child that is forked in such a moment would wait for ever: it says so and reads no machine.
+constinit std::atomic<pid_t> process_inside{0};
+
+class InsideHwloc {
+ public:
+  InsideHwloc() {
+    const pid_t other = process_inside.exchange(::getpid());
+    if (other != 0 && other != ::getpid()) {
+      process_inside = other;
+      throw Error("hwloc: forked while it started: the machine is not read");
+    }
+  }
+  ~InsideHwloc() { process_inside = 0; }
+  InsideHwloc(const InsideHwloc&) = delete;
+  InsideHwloc& operator=(const InsideHwloc&) = delete;
+};
+
 struct TopologyCloser {
-  void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }
+  void operator()(hwloc_topology* topology) const noexcept {
+    process_inside = ::getpid();
+    hwloc_topology_destroy(topology);
+    process_inside = 0;
+  }
 };
 using TopologyHandle = std::unique_ptr<hwloc_topology, TopologyCloser>;
 
@@ -123,7 +146,10 @@ TopologyHandle load(const std::filesystem::path& root) {
   const bool is_this_machine = root == "/";
   const RootScope scope(is_this_machine ? nullptr : root.c_str());
   hwloc_topology_t raw = nullptr;
-  check(hwloc_topology_init(&raw), "init");
+  {
+    const InsideHwloc inside;
+    check(hwloc_topology_init(&raw), "init");
+  }
   TopologyHandle topology(raw);
   for (const char* component : unwanted_components) {
     // Fails where this hwloc was built without the component, which is as good.

@@ -3,8 +3,11 @@
 
 #include "host/machine/topology_source.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -24,10 +27,12 @@ constexpr std::size_t first_processor_bytes = 8192;
 
 // Whether the processor's flags name a hypervisor.
 bool is_guest_machine(const std::filesystem::path& root) {
-  std::ifstream stream(root / "proc/cpuinfo", std::ios::binary);
+  const int file = ::open((root / "proc/cpuinfo").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
   std::string text(first_processor_bytes, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const auto length = ::read(file, text.data(), text.size());
+  ::close(file);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   const auto flags = text.find("\nflags");
   if (flags == std::string::npos) return false;
   const auto line = std::string_view(text).substr(flags + 1, text.find('\n', flags + 1) - flags);

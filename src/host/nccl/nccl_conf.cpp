@@ -5,20 +5,20 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <system_error>
+
+#include "core/error.hpp"
+#include "host/files/text_file.hpp"
 
 namespace lanewise::host {
 namespace {
 
 Environment read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_nccl_conf(text);
+  try {
+    return parse_nccl_conf(view_text_file(path));
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 void add_line(std::string_view line, Environment& variables) {

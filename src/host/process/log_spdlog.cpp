@@ -4,16 +4,16 @@
 #include "host/process/log.hpp"
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <unistd.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/sink.h>
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "process/log_file.hpp"
 
 namespace lanewise::host {
 namespace {
@@ -34,25 +34,38 @@ LogLevel from_spdlog(spdlog::level::level_enum level) noexcept {
   return levels[static_cast<std::size_t>(level)];
 }
 
-class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
+// Sinks without a lock: a child that is forked while another thread writes must not find one held.
+class LineSink : public spdlog::sinks::sink {
+ public:
+  void flush() final {}
+  void set_pattern(const std::string&) final {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) final {}
+};
+
+class CallbackSink final : public LineSink {
  public:
   explicit CallbackSink(LogCallback callback) : callback_(callback) {}
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override {
+  void log(const spdlog::details::log_msg& message) override {
     const std::string line(message.payload.data(), message.payload.size());
     callback_.write(callback_.state, from_spdlog(message.level), line.c_str());
   }
-  void flush_() override {}
 
+ private:
   LogCallback callback_;
 };
 
-std::string with_process_id(std::string path) {
-  const auto place = path.find("%p");
-  if (place != std::string::npos) path.replace(place, 2, std::to_string(::getpid()));
-  return path;
-}
+class FileSink final : public LineSink {
+ public:
+  explicit FileSink(LogFile file) : file_(std::move(file)) {}
+  void log(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    spdlog::pattern_formatter("%Y-%m-%dT%H:%M:%S.%f %P %l %v").format(message, line);
+    file_.append({line.data(), line.size()});
+  }
+
+ private:
+  LogFile file_;
+};
 
 }  // namespace
 
@@ -81,13 +94,11 @@ Log::Log(const LogOptions& options) : level_(options.level), sinks_(std::make_un
     logger.sinks().push_back(std::make_shared<CallbackSink>(options.callback));
   }
   if (options.file.empty()) return;
-  try {
-    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(with_process_id(options.file));
-    file->set_pattern("%Y-%m-%dT%H:%M:%S.%f %P %l %v");
-    logger.sinks().push_back(std::move(file));
-  } catch (const spdlog::spdlog_ex& error) {
-    write(LogLevel::warning, std::string("LANEWISE_LOG_FILE: ") + error.what());
-  }
+  LogFile file(options.file);
+  if (const auto fault = file.find_fault(); !fault.empty())
+    write(LogLevel::warning, "LANEWISE_LOG_FILE: " + fault);
+  else
+    logger.sinks().push_back(std::make_shared<FileSink>(std::move(file)));
 }
 
 Log::Log(Log&&) noexcept = default;

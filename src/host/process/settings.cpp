@@ -82,8 +82,10 @@ constexpr std::array descriptions = {
     SettingDescription{"LANEWISE_APPLY_ENV", "0",
                        "1: NCCL_NET_PLUGIN=lanewise adds the best environment to the process"},
     SettingDescription{"LANEWISE_LOG", "info", "trace, debug, info, warning, error or off"},
-    SettingDescription{"LANEWISE_LOG_FILE", "",
-                       "file that gets the log too; %p stands for the process id"},
+    SettingDescription{
+        "LANEWISE_LOG_FILE", "",
+        "file or device that gets the log too, up to 64 MiB; %p stands for the process "
+        "id"},
     SettingDescription{"LANEWISE_AGREE", "trust",
                        "before NCCL 2.28 ranks cannot agree; trust: hang if a rank's files or "
                        "environment differ; require: inert there"},

@@ -4,6 +4,7 @@
 #include "host/nccl/nccl_conf.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -51,6 +52,15 @@ TEST_F(NcclConfFiles, TakeANamedFileForTheUsers) {
 
   EXPECT_EQ(read_nccl_conf({{"NCCL_CONF_FILE", named}}, folder_, folder_ / "none"),
             (Environment{{"NCCL_A", "5"}}));
+}
+
+TEST_F(NcclConfFiles, MayBeFifosOrWithoutEnd) {
+  const auto fifo = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const auto endless = write("endless", "NCCL_A=1\n");
+  std::filesystem::resize_file(endless, std::uintmax_t{1} << 33U);
+
+  EXPECT_TRUE(read_nccl_conf({{"NCCL_CONF_FILE", fifo}}, "", endless).empty());
 }
 
 TEST_F(NcclConfFiles, MayBeMissingOrFolders) {

@@ -3,7 +3,9 @@
 
 #include "host/process/log.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -77,6 +79,65 @@ TEST(Log, ReportsAFileThatCannotBeOpenedAndGoesOn) {
   EXPECT_EQ(lines.lines[0].first, LogLevel::warning);
   EXPECT_NE(lines.lines[0].second.find("LANEWISE_LOG_FILE"), std::string::npos);
   EXPECT_EQ(lines.lines[1].second, "still here");
+}
+
+// Opening one would wait for a reader, and writing to one whose reader is gone ends the process.
+TEST(Log, NeitherWaitsForAFifoNorWritesToOne) {
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / ("lanewise-fifo-" + std::to_string(::getpid()));
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const Lines lines;
+
+  const Log without_reader({LogLevel::info, lines.callback(), path.string()});
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const Log with_reader({LogLevel::info, lines.callback(), path.string()});
+  with_reader.write(LogLevel::info, "line");
+
+  ASSERT_EQ(lines.lines.size(), 3U);
+  EXPECT_NE(lines.lines[0].second.find("LANEWISE_LOG_FILE: "), std::string::npos);
+  EXPECT_NE(lines.lines[1].second.find("expected a file"), std::string::npos);
+  char byte = 0;
+  EXPECT_LE(::read(reader, &byte, 1), 0);
+  ::close(reader);
+  std::filesystem::remove(path);
+}
+
+TEST(Log, MayGoToADevice) {
+  const Lines lines;
+
+  Log({LogLevel::info, lines.callback(), "/dev/null"}).write(LogLevel::info, "line");
+
+  EXPECT_EQ(lines.lines.size(), 1U);
+}
+
+TEST(Log, KeepsNoDescriptor) {
+  const auto path = std::filesystem::path(::testing::TempDir()) /
+                    ("lanewise-log-kept-" + std::to_string(::getpid()));
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto before = descriptors();
+
+  const Log log({LogLevel::info, {}, path.string()});
+  log.write(LogLevel::info, "line");
+
+  EXPECT_EQ(descriptors(), before);
+  std::filesystem::remove(path);
+}
+
+TEST(Log, LeavesAFileThatIsFullAlone) {
+  const auto path = std::filesystem::path(::testing::TempDir()) /
+                    ("lanewise-log-full-" + std::to_string(::getpid()));
+  std::ofstream(path) << "old";
+  std::filesystem::resize_file(path, std::uintmax_t{64} << 20U);
+  const Lines lines;
+
+  Log({LogLevel::info, lines.callback(), path.string()}).write(LogLevel::info, "line");
+
+  EXPECT_EQ(std::filesystem::file_size(path), std::uintmax_t{64} << 20U);
+  EXPECT_NE(lines.lines.at(0).second.find("gets no more"), std::string::npos);
+  std::filesystem::remove(path);
 }
 
 TEST(LogLevel, RoundTripsItsNames) {

@@ -18,7 +18,8 @@ inline constexpr std::size_t largest_text_file_bytes = std::size_t{4} << 20U;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path,
                                          std::size_t limit = largest_text_file_bytes);
 
-// The same for what only shows a file and decides nothing: everyone may have written it.
+// The same for what only shows a file and decides nothing, and of a file that NCCL reads in any
+// case: everyone may have written it.
 [[nodiscard]] std::string view_text_file(const std::filesystem::path& path,
                                          std::size_t limit = largest_text_file_bytes);
 

@@ -21,7 +21,8 @@ struct LogCallback {
   const void* state = nullptr;
 };
 
-// `file`: empty for none, "%p" in it stands for the process id; opened for appending.
+// `file`: empty for none, "%p" in it stands for the process id; a file or a device such as
+// /dev/null, appended to up to 64 MiB.
 struct LogOptions {
   LogLevel level = LogLevel::info;
   LogCallback callback;
@@ -31,7 +32,7 @@ struct LogOptions {
 // Thread-safe. Writing never throws and never fails: a line that cannot be written is lost.
 class Log {
  public:
-  // A file that cannot be opened is reported through the callback and left out: a log must not
+  // A file that cannot be appended to is reported through the callback and left out: a log must not
   // make one rank decide otherwise than its peers.
   explicit Log(const LogOptions& options);
   Log(Log&&) noexcept;
