@@ -70,7 +70,9 @@ void print_communicator(const host::CountedCommunicator& communicator) {
     std::printf("%016llx", static_cast<unsigned long long>(*communicator.communicator));
   else
     std::printf("of unknown id");
-  std::printf(", %d ranks, GPU %s, %s%s\n", communicator.ranks,
+  const std::string ranks =
+      communicator.ranks == 0 ? "different numbers of" : std::to_string(communicator.ranks);
+  std::printf(", %s ranks, GPU %s, %s%s\n", ranks.c_str(),
               communicator.gpu ? to_string(*communicator.gpu).c_str() : "unknown",
               name_of(communicator.mode).data(),
               communicator.state == host::RecordState::open ? "" : ", closed");
@@ -86,6 +88,8 @@ void print_process(const CountedProcess& process) {
               process.program.c_str(), user.c_str(), to_string(process.release).c_str(),
               format_time(process.started_seconds).c_str(), static_cast<int>(state.size()),
               state.data());
+  for (const auto& refusal : process.refusals)
+    std::printf(" profile not used: %s\n", refusal.c_str());
   for (const auto& communicator : process.communicators) print_communicator(communicator);
   if (process.lost_calls > 0)
     std::printf(" %llu calls of further sizes are not listed\n",

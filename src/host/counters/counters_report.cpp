@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "counters_files.hpp"
@@ -28,7 +29,7 @@ CountedCommunicator read_record(const CommunicatorRecord& record) {
   communicator.ranks = static_cast<int>(record.ranks);
   communicator.gpu = to_address(record.gpu.load());
   communicator.mode = record.mode;
-  communicator.state = record.state;
+  communicator.state = is_open_record(record) ? RecordState::open : record.state.load();
   return communicator;
 }
 
@@ -52,11 +53,18 @@ std::vector<CountedCommunicator> read_communicators(const CountersFile& file) {
 }
 
 // A process may call itself anything; what goes to a terminal has no control characters.
-std::string read_program(const char (&name)[16]) {
-  std::string program(name, strnlen(name, sizeof name));
-  for (char& character : program)
+std::string read_words(std::span<const char> from) {
+  std::string words(from.data(), strnlen(from.data(), from.size()));
+  for (char& character : words)
     if (character < ' ' || character > '~') character = '?';
-  return program;
+  return words;
+}
+
+std::vector<std::string> read_refusals(const CounterHeader& header) {
+  std::vector<std::string> refusals;
+  for (std::size_t i = 0; i < std::size(header.refusals); ++i)
+    if ((header.refusals_said >> i & 1U) != 0) refusals.push_back(read_words(header.refusals[i]));
+  return refusals;
 }
 
 }  // namespace
@@ -69,10 +77,11 @@ std::vector<CountedProcess> read_live_counters(const std::string& folder) {
     process.process = found.process;
     process.user = found.user;
     process.liveness = liveness_of(found.process);
-    process.program = read_program(header.program);
+    process.program = read_words(header.program);
     process.release = release_of(header.release);
     process.started_seconds = static_cast<std::int64_t>(header.started_seconds.load());
     process.lost_calls = header.lost;
+    process.refusals = read_refusals(header);
     process.communicators = read_communicators(*found.content);
     process.path = found.path;
     processes.push_back(std::move(process));

@@ -70,7 +70,8 @@ std::string process_to_json(const CountedProcess& process) {
          ",\"program\":" + quote_json(process.program) +
          ",\"nccl\":" + quote_json(to_string(process.release)) +
          ",\"started\":" + std::to_string(process.started_seconds) +
-         ",\"lost_calls\":" + std::to_string(process.lost_calls) +
+         ",\"lost_calls\":" + std::to_string(process.lost_calls) + ",\"refusals\":" +
+         list(process.refusals, [](const std::string& why) { return quote_json(why); }) +
          ",\"communicators\":" + list(process.communicators, communicator_to_json) + '}';
 }
 

@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <ctime>
 #include <iterator>
+#include <mutex>
 #include <new>
 #include <string_view>
 
 #include "counters_files.hpp"
 #include "files/shared_file.hpp"
+#include "host/process/fork_lock.hpp"
 #include "host/process/process_identity.hpp"
 #include "machine/pci_word.hpp"
 
@@ -105,13 +107,29 @@ FileAnswer join_file(SharedFile& file, const ProcessIdentity& process,
   return FileAnswer::refused;
 }
 
+// Of the record that stands for many: what is true of all of them.
+void join_last_record(CommunicatorRecord& record, std::uint32_t ranks) noexcept {
+  auto state = RecordState::free;
+  if (record.state.compare_exchange_strong(state, RecordState::closed))
+    record.ranks = ranks;
+  else if (record.ranks != ranks)
+    record.ranks = 0;
+}
+
+constinit ForkLock mapping_lock;
+
 }  // namespace
 
 struct LiveCounters::Mapping {
   explicit Mapping(std::string path) : file(std::move(path), sizeof(CountersFile)) {}
+  // In a forked child it is still the parent's.
+  [[nodiscard]] bool is_own() const noexcept { return owner.word()->load() != 0; }
   SharedFile file;
   OwnerPage owner;
+  std::size_t users = 0;
 };
+
+constinit LiveCounters::Mapping* LiveCounters::current_ = nullptr;
 
 std::string_view name_of(CountedMode mode) noexcept {
   constexpr std::array<std::string_view, 3> names = {"inert", "observes", "applies"};
@@ -119,73 +137,148 @@ std::string_view name_of(CountedMode mode) noexcept {
   return index < names.size() ? names[index] : "damaged";
 }
 
-std::unique_ptr<LiveCounters> LiveCounters::open(const CountersRequest& request,
-                                                 std::string& note) {
+// One descriptor and one mapping a process would be enough; the descriptor is closed, too.
+LiveCounters::Mapping* LiveCounters::share_mapping(const CountersRequest& request,
+                                                   std::string& note) {
   const auto process = this_process();
-  std::unique_ptr<LiveCounters> counters(new LiveCounters);
-  counters->mapping_ = std::make_unique<Mapping>(counters_path(request.folder, process));
-  auto& mapping = *counters->mapping_;
-  if (mapping.owner.word() == nullptr) mapping.file.refuse("telling a forked child apart", ENOSYS);
-  if (mapping.owner.word() == nullptr ||
-      join_file(mapping.file, process, request) != FileAnswer::done) {
-    note = mapping.file.note();
+  const auto path = counters_path(request.folder, process);
+  const std::lock_guard lock(mapping_lock);
+  if (current_ != nullptr && current_->is_own() && current_->file.path() == path &&
+      current_->file.has_its_name()) {
+    ++current_->users;
+    return current_;
+  }
+  auto mapping = std::make_unique<Mapping>(path);
+  if (mapping->owner.word() == nullptr)
+    mapping->file.refuse("telling a forked child apart", ENOSYS);
+  if (mapping->owner.word() == nullptr ||
+      join_file(mapping->file, process, request) != FileAnswer::done) {
+    note = mapping->file.note();
     return nullptr;
   }
-  counters->file_ = static_cast<CountersFile*>(mapping.file.memory());
-  counters->is_owner_ = mapping.owner.word();
+  mapping->users = 1;
+  current_ = mapping.release();
+  return current_;
+}
+
+std::unique_ptr<LiveCounters> LiveCounters::open(const CountersRequest& request,
+                                                 std::string& note) {
+  std::unique_ptr<LiveCounters> counters(new LiveCounters);
+  counters->mapping_ = share_mapping(request, note);
+  if (counters->mapping_ == nullptr) return nullptr;
+  counters->file_ = static_cast<CountersFile*>(counters->mapping_->file.memory());
+  counters->is_owner_ = counters->mapping_->owner.word();
   counters->claim_record(request);
   return counters;
 }
 
-// A closed communicator's record is taken again if it counted nothing: its entries name it.
-void LiveCounters::claim_record(const CountersRequest& request) noexcept {
-  record_index_ = shared_record;
-  for (std::uint32_t i = 0; i < shared_record && record_index_ == shared_record; ++i) {
+bool LiveCounters::take_record(bool (*is_takable)(const CommunicatorRecord&)) noexcept {
+  for (std::uint32_t i = 0; i < shared_record; ++i) {
     auto& record = file_->records[i];
     auto state = record.state.load();
-    const bool is_takable =
-        state == RecordState::free || (state == RecordState::closed && !record.has_calls.load());
-    if (is_takable && record.state.compare_exchange_strong(state, RecordState::open))
-      record_index_ = i;
+    if (state == RecordState::open || !is_takable(record)) continue;
+    if (!record.state.compare_exchange_strong(state, RecordState::open)) continue;
+    record_index_ = i;
+    return true;
   }
+  return false;
+}
+
+// A closed communicator's entries name its record, so one that counted nothing is taken first.
+void LiveCounters::claim_record(const CountersRequest& request) noexcept {
+  const auto ranks = static_cast<std::uint32_t>(request.ranks);
+  const bool is_unused = take_record([](const auto& record) { return !record.has_calls.load(); });
+  if (!is_unused && !take_record([](const auto&) { return true; })) return share_last_record(ranks);
+  if (!is_unused) hand_over_counts();
   auto& record = file_->records[record_index_];
-  record.state = RecordState::open;
-  record.ranks = static_cast<std::uint32_t>(request.ranks);
+  record.ranks = ranks;
   record.communicator = request.communicator.value_or(0);
   record.is_identified = request.communicator.has_value();
   record.gpu = to_word(request.gpu);
   record.mode = CountedMode::inert;
 }
 
+void LiveCounters::share_last_record(std::uint32_t ranks) noexcept {
+  record_index_ = shared_record;
+  is_shared_ = true;
+  file_->records[shared_record].users.fetch_add(1);
+  join_last_record(file_->records[shared_record], ranks);
+}
+
+// What the record's last communicator counted becomes the last record's. The entries stay: this
+// communicator will most likely count the same calls.
+void LiveCounters::hand_over_counts() noexcept {
+  auto& record = file_->records[record_index_];
+  join_last_record(file_->records[shared_record], record.ranks);
+  for (auto& entry : file_->entries) {
+    const auto key = entry.key.load(std::memory_order_relaxed);
+    if (key == 0 || read_counter_key(key).record != record_index_) continue;
+    const auto calls = entry.calls.exchange(0);
+    if (calls == 0) continue;
+    const auto shared_key = with_record(key, shared_record);
+    auto* shared = claim_entry(shared_key);
+    if (shared == nullptr) shared = claim_entry(coarse_counter_key(shared_key));
+    auto& sum = shared == nullptr ? file_->header.lost : shared->calls;
+    sum.fetch_add(calls, std::memory_order_relaxed);
+  }
+}
+
 // A process that counted nothing leaves no file; the counts of others outlive them.
 LiveCounters::~LiveCounters() {
   if (is_owner_ == nullptr || is_owner_->load() == 0) return;
-  if (record_index_ != shared_record) file_->records[record_index_].state = RecordState::closed;
-  const bool is_open =
-      std::any_of(std::begin(file_->records), std::end(file_->records),
-                  [](const auto& record) { return record.state == RecordState::open; });
+  auto& record = file_->records[record_index_];
+  if (is_shared_)
+    record.users.fetch_sub(1);
+  else
+    record.state = RecordState::closed;
+  release_mapping();
+}
+
+void LiveCounters::release_mapping() noexcept {
+  const std::lock_guard lock(mapping_lock);
+  if (--mapping_->users > 0) return;
+  const bool is_open = std::any_of(std::begin(file_->records), std::end(file_->records),
+                                   [](const auto& record) { return is_open_record(record); });
   if (!is_open && file_->header.used == 0)
     remove_shared_file(mapping_->file.path(), *mapping_->file.identity());
+  if (current_ == mapping_) current_ = nullptr;
+  delete mapping_;
 }
 
 void LiveCounters::set_mode(CountedMode mode) noexcept {
   file_->records[record_index_].mode = mode;
 }
 
-CounterEntry* LiveCounters::try_count(std::uint64_t key) noexcept {
+void LiveCounters::set_refusal(RefusedPart part, std::string_view why) noexcept {
+  const auto index = static_cast<std::size_t>(part);
+  const auto bit = std::uint32_t{1} << index;
+  const std::lock_guard lock(mapping_lock);
+  if ((file_->header.refusals_said & bit) != 0) return;
+  auto& text = file_->header.refusals[index];
+  text[why.copy(text, sizeof text - 1)] = '\0';
+  file_->header.refusals_said |= bit;
+}
+
+CounterEntry* LiveCounters::claim_entry(std::uint64_t key) noexcept {
   auto index = first_index(key);
   for (int probe = 0; probe < most_probes; ++probe) {
     auto& entry = file_->entries[index];
     std::uint64_t found = 0;
     if (entry.key.compare_exchange_strong(found, key)) {
       file_->header.used.fetch_add(1, std::memory_order_relaxed);
-      file_->records[record_index_].has_calls.store(true, std::memory_order_relaxed);
       found = key;
     }
-    if (found == key) return increment(entry);
+    if (found == key) return &entry;
     index = next_index(index);
   }
   return nullptr;
+}
+
+CounterEntry* LiveCounters::try_count(std::uint64_t key) noexcept {
+  auto* entry = claim_entry(key);
+  if (entry == nullptr) return nullptr;
+  file_->records[record_index_].has_calls.store(true, std::memory_order_relaxed);
+  return increment(*entry);
 }
 
 CounterEntry* LiveCounters::record_new(std::uint64_t key) noexcept {

@@ -57,6 +57,11 @@ void SharedFile::release() noexcept {
   file_ = -1;
 }
 
+bool SharedFile::has_its_name() const noexcept {
+  struct stat named {};
+  return identity_ && lstat(path_.c_str(), &named) == 0 && is_same(named, *identity_);
+}
+
 void SharedFile::drop_private() noexcept {
   if (has_private_) unlink(private_path_.c_str());
   has_private_ = false;
@@ -79,6 +84,9 @@ FileAnswer SharedFile::map() noexcept {
     return FileAnswer::refused;
   }
   memory_ = memory;
+  // The mapping keeps the file; a process of many communicators is short of descriptors.
+  close(file_);
+  file_ = -1;
   return FileAnswer::done;
 }
 

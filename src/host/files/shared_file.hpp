@@ -36,8 +36,10 @@ class SharedFile {
   [[nodiscard]] FileAnswer create() noexcept;
   // Gives a created file its name: done, exists or refused. It never takes another's place.
   [[nodiscard]] FileAnswer publish() noexcept;
-  // Unmaps and closes; identity() and note() stay.
+  // Unmaps; identity() and note() stay.
   void release() noexcept;
+  // Whether the name still means this file.
+  [[nodiscard]] bool has_its_name() const noexcept;
 
   [[nodiscard]] void* memory() const noexcept { return memory_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

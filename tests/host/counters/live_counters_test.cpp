@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +96,81 @@ TEST_F(LiveCountersTest, HaveOneFileOf64KiBForAllCommunicators) {
   for (const auto& communicator : only_process().communicators)
     for (const auto& size : communicator.sizes) calls += size.calls;
   EXPECT_EQ(calls, 300U);
+}
+
+std::uint64_t sum_of_calls(const CountedProcess& process) {
+  std::uint64_t calls = process.lost_calls;
+  for (const auto& communicator : process.communicators)
+    for (const auto& size : communicator.sizes) calls += size.calls;
+  return calls;
+}
+
+TEST_F(LiveCountersTest, CountExactlyAboveTheirRecords) {
+  constexpr std::uint64_t communicators = 300;
+  constexpr std::uint64_t calls_of_each = 200'000;
+  constexpr std::uint64_t threads_at_once = 8;
+  std::vector<std::unique_ptr<LiveCounters>> all;
+  for (std::uint64_t i = 0; i < communicators; ++i) all.push_back(open(i));
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < threads_at_once; ++i)
+    threads.emplace_back([&, i] {
+      auto& counters = *all[communicators - 1 - i];  // each shares the last record
+      auto* entry = counters.record(by_profile);
+      for (std::uint64_t call = 1; call < calls_of_each; ++call) counters.record_again(*entry);
+    });
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(sum_of_calls(only_process()), threads_at_once * calls_of_each);
+}
+
+TEST_F(LiveCountersTest, TakeTheRecordsOfClosedCommunicatorsAndKeepTheirCounts) {
+  constexpr std::uint64_t communicators = 1000;
+  for (std::uint64_t i = 0; i < communicators; ++i) open(i)->record({.bytes = 14336 * (i % 3 + 1)});
+  const auto last = open(77);
+  last->record(by_profile);
+
+  const auto process = only_process();
+
+  EXPECT_EQ(sum_of_calls(process), communicators + 1);
+  const auto is_last = [](const auto& communicator) {
+    return communicator.state == RecordState::open;
+  };
+  ASSERT_EQ(std::ranges::count_if(process.communicators, is_last), 1);
+  const auto open_one = std::ranges::find_if(process.communicators, is_last);
+  EXPECT_EQ(open_one->communicator, 77U);
+  std::uint64_t calls = 0;
+  for (const auto& size : open_one->sizes) calls += size.calls;
+  EXPECT_EQ(calls, 1U);
+}
+
+TEST_F(LiveCountersTest, SayWhyAProfileIsNotUsed) {
+  const auto counters = open();
+  counters->set_refusal(RefusedPart::group, "measured for 8 ranks, here are 2");
+  counters->set_refusal(RefusedPart::profile, "made with NCCL 2.30.7, here is NCCL 2.28.9");
+  counters->set_refusal(RefusedPart::profile, "later");
+
+  const auto process = only_process();
+
+  EXPECT_EQ(process.refusals,
+            (std::vector<std::string>{"made with NCCL 2.30.7, here is NCCL 2.28.9",
+                                      "measured for 8 ranks, here are 2"}));
+}
+
+TEST_F(LiveCountersTest, ShareOneMappingAndNoDescriptor) {
+  const auto descriptors = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = descriptors();
+  std::vector<std::unique_ptr<LiveCounters>> all;
+  for (std::uint64_t i = 0; i < 10; ++i) all.push_back(open(i));
+  std::size_t mappings = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(folder_) != std::string::npos) ++mappings;
+  maps.close();
+
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(mappings, 1U);
 }
 
 TEST_F(LiveCountersTest, LeaveNoFileWhereNothingWasCounted) {
@@ -266,7 +342,8 @@ TEST_F(LiveCountersTest, ReadAsJsonWithTheSizesForTheBench) {
       "{\"schema_version\":1,\n\"sizes\":[{\"bytes\":14336,\"calls\":2}],\n"
       "\"processes\":[\n{\"pid\":42,\"user\":0,\"state\":\"alive\",\"program\":\"a\\\"b\",\"nccl\":"
       "\"2.28.9\","
-      "\"started\":1,\"lost_calls\":0,\"communicators\":[{\"id\":\"0000000000000abc\",\"ranks\":8,"
+      "\"started\":1,\"lost_calls\":0,\"refusals\":[],\"communicators\":[{\"id\":"
+      "\"0000000000000abc\",\"ranks\":8,"
       "\"gpu\":\"0000:c1:00.0\",\"mode\":\"inert\",\"is_open\":true,\"calls\":["
       "{\"bytes\":14336,\"is_exact\":true,\"calls\":1,\"source\":\"profile\","
       "\"choice\":\"tree/ll/4\",\"is_applied\":true,\"is_captured\":true},"

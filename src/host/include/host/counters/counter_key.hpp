@@ -82,6 +82,13 @@ struct CounterMeaning {
 };
 [[nodiscard]] CounterMeaning read_counter_key(std::uint64_t key) noexcept;
 
+// The same call of another record.
+[[nodiscard]] constexpr std::uint64_t with_record(std::uint64_t key,
+                                                  std::uint32_t record) noexcept {
+  constexpr std::uint64_t mask = std::uint64_t{0xff} << counter_bits::record;
+  return (key & ~mask) | std::uint64_t{record} << counter_bits::record;
+}
+
 // The same call with its size rounded up to 5 leading bits, at most 6 % too large: for a table that
 // is getting full of sizes.
 [[nodiscard]] std::uint64_t coarse_counter_key(std::uint64_t key) noexcept;

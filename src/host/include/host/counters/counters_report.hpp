@@ -25,7 +25,7 @@ struct CountedSize {
 
 struct CountedCommunicator {
   std::optional<std::uint64_t> communicator;
-  int ranks = 0;
+  int ranks = 0;  // 0: several communicators of different sizes
   std::optional<PciAddress> gpu;
   CountedMode mode = CountedMode::inert;
   RecordState state = RecordState::free;
@@ -38,8 +38,9 @@ struct CountedProcess {
   Liveness liveness = Liveness::unknown;
   std::string program;
   NcclRelease release;
-  std::int64_t started_seconds = 0;  // since 1970, UTC
-  std::uint64_t lost_calls = 0;      // not counted: the table was full
+  std::int64_t started_seconds = 0;   // since 1970, UTC
+  std::uint64_t lost_calls = 0;       // not counted: the table was full
+  std::vector<std::string> refusals;  // why a profile that was found is not used
   std::vector<CountedCommunicator> communicators;
   std::string path;
 };
@@ -53,7 +54,8 @@ void remove_dead_counters(const std::string& folder, const CountedProcess& proce
 // {"schema_version":1,
 //  "sizes":[{"bytes":N,"calls":N},..],
 //  "processes":[{"pid":N,"user":N,"state":"alive|dead|unknown","program":"..","nccl":"2.28.9",
-//    "started":N,"lost_calls":N,"communicators":[{"id":"16 hex digits"|null,"ranks":N,
+//    "started":N,"lost_calls":N,"refusals":[".."],
+//    "communicators":[{"id":"16 hex digits"|null,"ranks":N,
 //      "gpu":"0000:c1:00.0"|null,"mode":"applies|observes|inert","is_open":true|false,
 //      "calls":[{"bytes":N,"is_exact":true|false,"calls":N,"source":"none|profile|model|forced",
 //        "choice":"ring/ll/4"|null,"is_applied":true|false,"is_captured":true|false},..]},..]},..]}

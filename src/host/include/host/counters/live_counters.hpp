@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/machine/topology.hpp"
 #include "core/nccl/nccl_release.hpp"
@@ -40,7 +41,12 @@ struct CounterHeader {
   std::atomic<std::uint64_t> used;  // entries of the table
   std::atomic<std::uint64_t> lost;  // calls that found no room
   char program[16];                 // as in /proc/PID/comm, ends with a zero
-  std::uint8_t reserved[440];
+  // Why a profile that was found is not used, the first time each: of the whole profile, and for
+  // some ranks or GPUs alone. A bit of `refusals_said` for each text that is complete.
+  std::atomic<std::uint32_t> refusals_said;
+  std::uint32_t reserved_word;
+  char refusals[2][200];
+  std::uint8_t reserved[32];
 };
 enum class RecordState : std::uint32_t { free, open, closed };
 struct CommunicatorRecord {
@@ -51,14 +57,19 @@ struct CommunicatorRecord {
   std::atomic<CountedMode> mode;
   std::atomic<bool> is_identified;  // `communicator` is NCCL's
   std::atomic<bool> has_calls;
-  std::uint8_t reserved[37];
+  std::atomic<std::uint32_t> users;  // of the last record: communicators that share it
+  std::uint8_t reserved[32];
 };
+[[nodiscard]] inline bool is_open_record(const CommunicatorRecord& record) noexcept {
+  return record.state == RecordState::open || record.users > 0;
+}
 struct CounterEntry {
   std::atomic<std::uint64_t> key;  // 0: free
   std::atomic<std::uint64_t> calls;
 };
 struct CountersFile {
-  // The last record stands for all communicators that found no free one.
+  // The last record stands for all communicators that found no free one, and for closed ones whose
+  // record another took; it is of 0 ranks where theirs differ.
   static constexpr std::size_t records_count = 256;
   static constexpr std::size_t entries_count = 3040;
   CounterHeader header;
@@ -66,6 +77,9 @@ struct CountersFile {
   CounterEntry entries[entries_count];
 };
 static_assert(sizeof(CountersFile) == 65536);
+
+// Which part of a profile is refused.
+enum class RefusedPart : std::uint8_t { profile, group };
 
 class LiveCounters {
  public:
@@ -77,6 +91,8 @@ class LiveCounters {
   LiveCounters& operator=(const LiveCounters&) = delete;
 
   void set_mode(CountedMode mode) noexcept;
+  // For `lanewise stats`: the first of each part stays.
+  void set_refusal(RefusedPart part, std::string_view why) noexcept;
 
   // Called by one thread at a time for one communicator, as NCCL does. No lock, no allocation, no
   // system call; nothing in a forked child, whose calls are not its parent's.
@@ -105,7 +121,13 @@ class LiveCounters {
   static constexpr int most_probes = 16;
 
   LiveCounters() = default;
+  [[nodiscard]] static Mapping* share_mapping(const CountersRequest& request, std::string& note);
   void claim_record(const CountersRequest& request) noexcept;
+  [[nodiscard]] bool take_record(bool (*is_takable)(const CommunicatorRecord&)) noexcept;
+  void share_last_record(std::uint32_t ranks) noexcept;
+  void hand_over_counts() noexcept;
+  [[nodiscard]] CounterEntry* claim_entry(std::uint64_t key) noexcept;
+  void release_mapping() noexcept;
   CounterEntry* record_new(std::uint64_t key) noexcept;
   [[nodiscard]] CounterEntry* try_count(std::uint64_t key) noexcept;
 
@@ -117,16 +139,21 @@ class LiveCounters {
   static std::size_t next_index(std::size_t index) noexcept {
     return index + 1 == CountersFile::entries_count ? 0 : index + 1;
   }
-  // One writer for each key, so no locked addition.
-  static CounterEntry* increment(CounterEntry& entry) noexcept {
-    entry.calls.store(entry.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // One writer for each key, so no locked addition; the last record's keys have several.
+  CounterEntry* increment(CounterEntry& entry) const noexcept {
+    if (is_shared_)
+      entry.calls.fetch_add(1, std::memory_order_relaxed);
+    else
+      entry.calls.store(entry.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return &entry;
   }
 
   CountersFile* file_ = nullptr;
   const std::atomic<std::uint32_t>* is_owner_ = nullptr;  // reads 0 in a forked child
   std::uint32_t record_index_ = 0;
-  std::unique_ptr<Mapping> mapping_;
+  bool is_shared_ = false;
+  Mapping* mapping_ = nullptr;
+  static Mapping* current_;  // of this process: all its communicators write to one
 };
 
 }  // namespace lanewise::host
