@@ -8,17 +8,19 @@
 namespace lanewise::plugin {
 namespace {
 
-constexpr NcclRelease first_release{2, 21, 5};
+// From the next one on NCCL takes our v3.
+constexpr host::ReleaseBounds releases{.first = {2, 21, 5}, .end = NcclRelease{2, 22, 0}};
 
 abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
                  void** context) noexcept {
-  return guarded(logger, [&] {
+  return guarded(logger, [&, caller = __builtin_return_address(0)] {
     open_context(context, {.ranks = ranks,
                            .nodes = nodes,
                            .logger = logger,
                            .communicator = std::nullopt,
                            .costs = CostTableAccess::without_table,
-                           .first_release = first_release});
+                           .releases = releases,
+                           .caller = caller});
   });
 }
 

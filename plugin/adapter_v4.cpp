@@ -8,17 +8,19 @@
 namespace lanewise::plugin {
 namespace {
 
-constexpr NcclRelease first_release{2, 24, 3};
+// From the next one on NCCL takes our v5.
+constexpr host::ReleaseBounds releases{.first = {2, 24, 3}, .end = NcclRelease{2, 28, 0}};
 
 abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
                  void** context) noexcept {
-  return guarded(logger, [&] {
+  return guarded(logger, [&, caller = __builtin_return_address(0)] {
     open_context(context, {.ranks = ranks,
                            .nodes = nodes,
                            .logger = logger,
                            .communicator = std::nullopt,
                            .costs = CostTableAccess::with_table,
-                           .first_release = first_release});
+                           .releases = releases,
+                           .caller = caller});
   });
 }
 

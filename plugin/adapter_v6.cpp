@@ -8,17 +8,19 @@
 namespace lanewise::plugin {
 namespace {
 
-constexpr NcclRelease first_release{2, 30, 3};
+// From the next one on NCCL takes our v7.
+constexpr host::ReleaseBounds releases{.first = {2, 30, 3}, .end = NcclRelease{2, 32, 6}};
 
 abi::Result init(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,
                  abi::DebugLogger logger, abi::NvlDomainInfo*, abi::TunerConstants*) noexcept {
-  return guarded(logger, [&] {
+  return guarded(logger, [&, caller = __builtin_return_address(0)] {
     open_context(context, {.ranks = ranks,
                            .nodes = nodes,
                            .logger = logger,
                            .communicator = communicator,
                            .costs = CostTableAccess::with_table,
-                           .first_release = first_release});
+                           .releases = releases,
+                           .caller = caller});
   });
 }
 

@@ -51,7 +51,7 @@ struct AbstainUnlessPrepared {
 }  // namespace
 
 Context::Context(const Opening& opening) noexcept
-    : opening_(opening), agreement_(opening), release_(opening.first_release) {}
+    : opening_(opening), agreement_(opening), release_(opening.releases.first) {}
 
 void Context::prepare() {
   const auto environment = read_environment_in_force();
@@ -151,6 +151,10 @@ void Context::log_start(const Inputs& inputs, const std::string& reason) const {
   log_unrestorable();
   if (reason.empty()) warn_of_lost_channels(inputs);
   if (inputs.profile_refusal.empty() || !reason.empty()) return;
+  if (counters_ != nullptr)
+    counters_->set_refusal(inputs.refusal_kind == Refusal::group ? host::RefusedPart::group
+                                                                 : host::RefusedPart::profile,
+                           inputs.profile_refusal + " (" + inputs.profile_file + ")");
   const std::string refusal = inputs.profile_file + " is not used: " + inputs.profile_refusal;
   log_->write(is_first(refusal) ? host::LogLevel::warning : host::LogLevel::info,
               "lanewise: " + refusal);

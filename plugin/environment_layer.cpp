@@ -11,6 +11,7 @@
 #include "core/profile/launch_plan.hpp"
 #include "guard.hpp"
 #include "host/nccl/nccl_library.hpp"
+#include "host/process/fork_lock.hpp"
 #include "host/process/log.hpp"
 #include "host/process/settings.hpp"
 #include "host/profile/launch_files.hpp"
@@ -25,7 +26,7 @@ namespace {
 // NCCL's env plugin has no context to hang this on. No std::call_once: an exception cannot leave it
 // where libgcc is linked statically (the process is ended).
 constinit VariableStore answers;
-constinit std::mutex layer_mutex;
+constinit host::ForkLock layer_lock;
 constinit bool is_answering = false;
 constinit bool is_set = false;
 
@@ -78,7 +79,7 @@ LaunchPlan plan(const Environment& own, const host::Settings& settings,
 
 void set_variables(abi::DebugLogger logger, const Environment& own,
                    const host::Settings& settings) {
-  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(logger));
+  const auto library = host::find_nccl_library({reinterpret_cast<const void*>(logger)});
   const auto made = plan(own, settings, library ? std::optional(library->release) : std::nullopt);
   for (const auto& variable : made.variables)
     ::setenv(variable.name.c_str(), variable.value.c_str(), 0);
@@ -88,7 +89,7 @@ void set_variables(abi::DebugLogger logger, const Environment& own,
 }  // namespace
 
 void open_env(abi::DebugLogger logger, const NcclRelease& release) {
-  const std::lock_guard lock(layer_mutex);
+  const std::lock_guard lock(layer_lock);
   if (is_answering) return;
   const auto own = host::read_process_environment();
   const auto settings = host::parse_settings(own);
@@ -115,7 +116,7 @@ void open_net(abi::DebugLogger logger) {
              "lanewise: no network of its own: NCCL goes on with InfiniBand or sockets");
   if (settings.environment_change != host::EnvironmentChange::allowed) return;
   if (settings.mode == host::Mode::off) return;
-  const std::lock_guard lock(layer_mutex);
+  const std::lock_guard lock(layer_lock);
   if (is_set) return;
   set_variables(logger, own, settings);
   is_set = true;

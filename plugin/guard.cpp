@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 
+#include "host/process/fork_lock.hpp"
 #include "translate.hpp"
 
 namespace lanewise::plugin {
@@ -18,7 +19,7 @@ namespace {
 
 // Causes that were reported, by hash. A process with more of them than this says no more.
 constexpr std::size_t max_causes = 16;
-constinit std::mutex causes_mutex;
+constinit host::ForkLock causes_lock;
 constinit std::array<std::size_t, max_causes> causes{};
 constinit std::size_t cause_count = 0;
 
@@ -37,7 +38,7 @@ bool prepare_thread() noexcept {
 
 bool is_first(std::string_view cause) noexcept {
   const std::size_t hash = std::hash<std::string_view>{}(cause);
-  const std::lock_guard lock(causes_mutex);
+  const std::lock_guard lock(causes_lock);
   const auto* end = causes.begin() + cause_count;
   if (std::find(causes.cbegin(), end, hash) != end || cause_count == max_causes) return false;
   causes[cause_count++] = hash;

@@ -76,10 +76,11 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
 }  // namespace
 
 Identity identify(const Opening& opening) {
-  const auto library = host::find_nccl_library(reinterpret_cast<const void*>(opening.logger));
+  const auto library = host::find_nccl_library(
+      {reinterpret_cast<const void*>(opening.logger), opening.caller}, opening.releases);
   return {.ranks = to_int(opening.ranks),
           .nodes = to_int(opening.nodes),
-          .release = library ? library->release : opening.first_release};
+          .release = library ? library->release : opening.releases.first};
 }
 
 Inputs gather_inputs(const Opening& opening, const host::Settings& settings,

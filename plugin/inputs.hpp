@@ -13,6 +13,7 @@
 #include "core/machine/topology.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "core/profile/profile.hpp"
+#include "host/nccl/nccl_library.hpp"
 #include "host/process/settings.hpp"
 #include "nccl_abi.hpp"
 
@@ -25,7 +26,10 @@ struct Opening {
   abi::DebugLogger logger = nullptr;
   std::optional<std::uint64_t> communicator;
   CostTableAccess costs = CostTableAccess::with_table;
-  NcclRelease first_release;  // of this ABI version: believed where NCCL cannot be asked
+  // That take this version of the interface and no newer one of ours; the first is believed where
+  // NCCL cannot be asked.
+  host::ReleaseBounds releases;
+  const void* caller = nullptr;  // in the object that called init
 };
 
 // The GPU of each rank, in no order; none where a rank does not know its own. Empty: not known.

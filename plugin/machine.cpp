@@ -3,9 +3,14 @@
 
 #include "machine.hpp"
 
+#include <atomic>
+#include <memory>
+#include <mutex>
+
 #include "core/error.hpp"
 #include "core/machine/topology_facts.hpp"
 #include "host/machine/topology_source.hpp"
+#include "host/process/fork_lock.hpp"
 
 namespace lanewise::plugin {
 namespace {
@@ -18,11 +23,34 @@ Machine read_machine(const std::string& file) {
   }
 }
 
+// No variable of the function's own: a child of a fork would find its guard held by a thread that
+// it does not have. The child of a fork during the reading reads anew.
+class KnownMachine {
+ public:
+  constexpr KnownMachine() noexcept = default;
+  KnownMachine(const KnownMachine&) = delete;
+  KnownMachine& operator=(const KnownMachine&) = delete;
+  ~KnownMachine() { delete machine_.load(); }
+
+  [[nodiscard]] const Machine* load() const noexcept { return machine_.load(); }
+  const Machine& keep(std::unique_ptr<const Machine> machine) noexcept {
+    machine_.store(machine.release());
+    return *machine_.load();
+  }
+
+ private:
+  std::atomic<const Machine*> machine_{nullptr};
+};
+constinit KnownMachine machine;
+constinit host::ForkLock reading;
+
 }  // namespace
 
 const Machine& machine_of_process(const std::string& file) {
-  static const Machine machine = read_machine(file);
-  return machine;
+  if (const auto* known = machine.load()) return *known;
+  const std::lock_guard lock(reading);
+  if (const auto* known = machine.load()) return *known;
+  return machine.keep(std::make_unique<const Machine>(read_machine(file)));
 }
 
 std::string describe(const Machine& machine) {

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string>
 
 #include "support/stock_tables.hpp"
 #include "tuner_host.hpp"
@@ -158,6 +162,30 @@ TYPED_TEST(TunerContract, IsInertWhereAgreementIsRequiredAndImpossible) {
   ::unsetenv("LANEWISE_AGREE");
 
   EXPECT_TRUE(TypeParam::version >= 5 || is_untouched(reply, pcie_costs()));
+}
+
+std::string last_info;
+void take_info(int, unsigned long, const char*, int, const char* format, ...) {
+  std::array<char, 1024> line{};
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line.data(), line.size(), format, arguments);
+  va_end(arguments);
+  last_info = line.data();
+}
+
+// The release is that of the NCCL that calls, or the first that takes this version of the
+// interface; any other that is loaded beside it is none of either.
+TYPED_TEST(TunerContract, BelievesNoNcclThatDidNotCall) {
+  void* beside = ::dlopen(LANEWISE_FAKE_NCCL, RTLD_NOW | RTLD_GLOBAL);
+  ASSERT_NE(beside, nullptr) << ::dlerror();
+  const Communicator<TypeParam> communicator(this->plugin_, 1, 1, take_info);
+  ::dlclose(beside);
+
+  constexpr std::array firsts = {"2.21.5", "2.22.3", "2.24.3", "2.28.3", "2.30.3"};
+  EXPECT_NE(last_info.find("NCCL " + std::string(firsts.at(TypeParam::version - 2)) + ","),
+            std::string::npos)
+      << last_info;
 }
 
 TYPED_TEST(TunerContract, ObeysTheUsersFilter) {

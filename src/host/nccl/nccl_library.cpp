@@ -4,10 +4,9 @@
 #include "host/nccl/nccl_library.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <memory>
-#include <string_view>
+#include <utility>
 
 namespace lanewise::host {
 namespace {
@@ -17,36 +16,34 @@ struct CloseLibrary {
 };
 using Library = std::unique_ptr<void, CloseLibrary>;
 
-// A null path is the main program.
-std::optional<NcclLibrary> ask(const char* path) {
-  const Library library(::dlopen(path, RTLD_LAZY | RTLD_NOLOAD));
-  if (library == nullptr) return std::nullopt;
-  void* symbol = ::dlsym(library.get(), "ncclGetVersion");
-  if (symbol == nullptr) return std::nullopt;
-  int code = 0;
-  if (reinterpret_cast<int (*)(int*)>(symbol)(&code) != 0 || code <= 0) return std::nullopt;
-  return NcclLibrary{NcclRelease::from_code(code), path == nullptr ? "" : path};
+// The main program has no name that could be opened.
+Library open_loaded(const char* path) {
+  Library library(::dlopen(path, RTLD_LAZY | RTLD_NOLOAD));
+  return library != nullptr ? std::move(library) : Library(::dlopen(nullptr, RTLD_LAZY));
 }
 
-int collect_path(dl_phdr_info* object, std::size_t, void* path) {
-  if (object->dlpi_name == nullptr) return 0;
-  const std::string_view name(object->dlpi_name);
-  if (name.find("libnccl.so") == std::string_view::npos) return 0;
-  static_cast<std::string*>(path)->assign(name);
-  return 1;
+std::optional<NcclLibrary> ask(const void* address) {
+  Dl_info object{};
+  if (address == nullptr || ::dladdr(address, &object) == 0 || object.dli_fname == nullptr)
+    return std::nullopt;
+  const Library library = open_loaded(object.dli_fname);
+  void* symbol = library == nullptr ? nullptr : ::dlsym(library.get(), "ncclGetVersion");
+  // What an object needs is looked through as well: that is another one's answer.
+  Dl_info owner{};
+  if (symbol == nullptr || ::dladdr(symbol, &owner) == 0 || owner.dli_fbase != object.dli_fbase)
+    return std::nullopt;
+  int code = 0;
+  if (reinterpret_cast<int (*)(int*)>(symbol)(&code) != 0 || code <= 0) return std::nullopt;
+  return NcclLibrary{NcclRelease::from_code(code), object.dli_fname};
 }
 
 }  // namespace
 
-std::optional<NcclLibrary> find_nccl_library(const void* address) {
-  Dl_info object{};
-  if (address != nullptr && ::dladdr(address, &object) != 0 && object.dli_fname != nullptr) {
-    if (auto library = ask(object.dli_fname)) return library;
-  }
-  std::string path;
-  ::dl_iterate_phdr(collect_path, &path);
-  if (!path.empty()) return ask(path.c_str());
-  return ask(nullptr);
+std::optional<NcclLibrary> find_nccl_library(std::initializer_list<const void*> addresses,
+                                             const ReleaseBounds& bounds) {
+  for (const void* address : addresses)
+    if (auto library = ask(address); library && bounds.hold(library->release)) return library;
+  return std::nullopt;
 }
 
 }  // namespace lanewise::host
