@@ -3,6 +3,8 @@
 
 #include "rank_agreement.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -41,6 +43,20 @@ void add(Digest& digest, const Rule& rule) noexcept {
       .add(static_cast<std::uint64_t>(rule.choice.channels));
 }
 
+// A rank that never came most likely sees another /dev/shm, and will in every communicator of this
+// process. Ranks leave NCCL's own barrier within milliseconds of each other, so those that can meet
+// still do.
+constexpr std::chrono::milliseconds limit_once_learnt{50};
+// The fewest ranks that waited for one of them in vain; 0: none did.
+constinit std::atomic<std::size_t> ranks_in_vain{0};
+
+void learn(AgreementVerdict verdict, std::size_t ranks) noexcept {
+  const auto known = ranks_in_vain.load();
+  if (verdict == AgreementVerdict::timed_out && (known == 0 || ranks < known))
+    ranks_in_vain = ranks;
+  if (verdict == AgreementVerdict::apply && ranks >= known) ranks_in_vain = 0;
+}
+
 }  // namespace
 
 bool RankAgreement::is_possible() const noexcept {
@@ -61,12 +77,17 @@ void RankAgreement::begin(std::chrono::milliseconds limit, std::uint64_t digest)
 
 std::optional<RankGpus> RankAgreement::gather(std::chrono::milliseconds limit,
                                               std::uint64_t digest) {
-  begin(limit, digest);
-  return agreement_->gather();
+  begin(ranks_in_vain == 0 ? limit : std::min(limit, limit_once_learnt), digest);
+  auto gpus = agreement_->gather();
+  if (!gpus) learn(agreement_->verdict(), opening_.ranks);
+  return gpus;
 }
 
 bool RankAgreement::commit(std::uint64_t plan) noexcept {
-  return agreement_ != nullptr && agreement_->commit(plan) == AgreementVerdict::apply;
+  if (agreement_ == nullptr) return false;
+  const auto verdict = agreement_->commit(plan);
+  learn(verdict, opening_.ranks);
+  return verdict == AgreementVerdict::apply;
 }
 
 void RankAgreement::withdraw() noexcept {
@@ -82,7 +103,12 @@ void RankAgreement::withdraw() noexcept {
 std::string RankAgreement::reason() const {
   if (agreement_ == nullptr) return {};
   const auto note = agreement_->note();
-  const std::string reason(name_of(agreement_->verdict()));
+  std::string reason(name_of(agreement_->verdict()));
+  if (agreement_->verdict() == AgreementVerdict::timed_out)
+    reason +=
+        " (ranks in containers need one /dev/shm, as with --ipc=host; further communicators "
+        "wait " +
+        std::to_string(limit_once_learnt.count()) + " ms)";
   return note.empty() ? reason : reason + " (" + note + ')';
 }
 

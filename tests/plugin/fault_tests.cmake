@@ -29,6 +29,8 @@ foreach(kind full absent read_only)
   faulty_ranks_test(AllHave_${kind}_SharedMemory 3 ${all_stock} ${no_waiting} all:shm=${kind})
   faulty_ranks_test(OneHas_${kind}_SharedMemory 3 ${all_stock} ${short_wait} 1:shm=${kind})
 endforeach()
+faulty_ranks_test(OneHasItsOwnSharedMemoryAndIsWaitedForOnce 3 ${all_stock}
+  all:LANEWISE_AGREE_MS=2000 1:shm=private all:communicators=6)
 foreach(kind link directory fifo foreign)
   faulty_ranks_test(Find_${kind}_InTheSegmentsPlace 3 ${all_stock} ${no_waiting} all:name=${kind})
 endforeach()
@@ -143,6 +145,31 @@ target_link_libraries(plays_limits PRIVATE lanewise_flags Threads::Threads ${CMA
 set_target_properties(plays_limits PROPERTIES ENABLE_EXPORTS ON)
 add_dependencies(plays_limits nccl-tuner-lanewise)
 
+# The C library of this program is faulty, too.
+foreach(program plays_forks plays_opens)
+  add_executable(${program} ${program}.c faulty_libc.c tuner_player.c)
+  target_link_libraries(${program} PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON)
+  add_dependencies(${program} nccl-tuner-lanewise)
+endforeach()
+foreach(scenario reading anywhere)
+  add_test(NAME Forks.${scenario} COMMAND plays_forks ${lanewise_plugin} ${scenario})
+  set_tests_properties(Forks.${scenario} PROPERTIES TIMEOUT 120 LABELS faults)
+endforeach()
+
+# Files as a setting may name them: none is waited for, none is left to a child.
+add_test(NAME Opens.EachFileWithCare COMMAND plays_opens ${lanewise_plugin})
+set_tests_properties(Opens.EachFileWithCare PROPERTIES TIMEOUT 60 LABELS faults FIXTURES_REQUIRED
+  lanewise_test_profile ENVIRONMENT "LANEWISE_LOG_FILE=${broken}/log;LANEWISE_LOG=trace;\
+LANEWISE_PROFILE=${lanewise_test_profile};LANEWISE_MACHINE=${lanewise_test_machine}")
+add_test(NAME Opens.ThisMachineWithCare COMMAND plays_opens ${lanewise_plugin})
+set_tests_properties(Opens.ThisMachineWithCare PROPERTIES TIMEOUT 60 LABELS faults)
+plays_nccl_test(TakesALogFileThatIsAFifo without_logger LANEWISE_LOG_FILE=${broken}/fifo)
+plays_nccl_test(IsInertForAMachineThatIsAFifo inert LANEWISE_MACHINE=${broken}/fifo)
+plays_nccl_test(IsInertForAProfileThatIsAFifo inert LANEWISE_PROFILE=${broken}/fifo)
+set_tests_properties(PlaysNccl.TakesALogFileThatIsAFifo PlaysNccl.IsInertForAMachineThatIsAFifo
+  PlaysNccl.IsInertForAProfileThatIsAFifo PROPERTIES TIMEOUT 30)
+
 add_executable(plays_starts plays_starts.c tuner_player.c)
 target_link_libraries(plays_starts PRIVATE lanewise_flags Threads::Threads ${CMAKE_DL_LIBS})
 
@@ -158,6 +185,8 @@ limits_test(TenThousandCommunicatorsLeaveNothing ten_thousand)
 limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=500
   LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
 limits_test(InitTakesNoMemoryWhereThereIsNone without_any_memory)
+limits_test(ManyCommunicatorsKeepNoDescriptors few_descriptors
+  LANEWISE_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/few_descriptors.log)
 limits_test(DecidesWithoutSystemCalls without_system_calls)
 
 # A decision's cost, where the compiler optimises and no sanitizer counts along.

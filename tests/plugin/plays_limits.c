@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -138,6 +139,34 @@ static void play_ten_thousand(void) {
   check(is_sanitized || resident_pages() - pages < 64, "memory does not grow");
 }
 
+static long count_mappings(const char* part) {
+  char line[1024];
+  long count = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  check(maps != NULL, "the mappings are known");
+  while (fgets(line, sizeof line, maps) != NULL) count += strstr(line, part) != NULL;
+  fclose(maps);
+  return count;
+}
+
+/* A host may have few descriptors, and its children inherit none of ours. */
+static void play_few_descriptors(void) {
+  enum { communicators = 260 };
+  static void* contexts[communicators];
+  const struct rlimit few = {256, 256};
+  check(setrlimit(RLIMIT_NOFILE, &few) == 0, "descriptors can be limited");
+  const long before = count_files("/proc/self/fd", "");
+  for (int i = 0; i < communicators; ++i) {
+    contexts[i] = open_communicator(tuner, 2, 1, take_line);
+    check(is_applied(contexts[i]), "every communicator applies");
+  }
+  check(count_files("/proc/self/fd", "") == before, "communicators keep no descriptors");
+  check(count_mappings("-stats-") == 1, "all count in one mapping");
+  for (int i = 0; i < communicators; ++i)
+    check(tuner->finalize(contexts[i]) == 0, "finalize succeeds");
+  check(count_mappings("-stats-") == 0, "which the last one unmaps");
+}
+
 /* One allocation after the other fails in the init of one of two ranks. Who comes first is chance,
  * and with it which allocation is the one that matters: play it several times. */
 static void play_without_memory(void) {
@@ -231,6 +260,7 @@ int main(int argc, char** argv) {
     void (*play)(void);
   } scenarios[] = {{"sixty_four_at_once", play_sixty_four_at_once},
                    {"ten_thousand", play_ten_thousand},
+                   {"few_descriptors", play_few_descriptors},
                    {"without_system_calls", play_without_system_calls}};
   if (argc != 3) return 2;
   plugin_path = argv[1];

@@ -4,7 +4,7 @@
 /* Plays the ranks of one communicator, a process each, to the built plugin, some of them at fault.
  * Usage: plays_ranks PLUGIN.so RANKS [RANK:FAULT ..] where RANK is a number or "all" and FAULT
  *   NAME=VALUE      an environment variable
- *   shm=KIND        /dev/shm is full, absent, read_only or noexec
+ *   shm=KIND        /dev/shm is full, absent, read_only, noexec or private
  *   plugin=FILE     loads this one
  *   sys=KIND        /sys is absent (empty) or failing
  *   sys_delay_ms=N  the first look into /sys takes so long
@@ -13,6 +13,7 @@
  *   delay_ms=N      comes so late
  *   killed          is killed before init
  *   bus=N           drives the GPU on this PCI bus, by the libcuda that FAKE_CUDA names
+ *   communicators=N makes so many, one after the other, which wait for a rank once
  *   clock=back      wall-clock time steps back an hour at every look
  * Prints "applied A, stock S, died D, warned W" and each rank's last warning; the exit status is 1
  * where ranks differ, 77 where a fault cannot be made here. */
@@ -29,6 +30,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "faulty_libc.h"
@@ -47,6 +49,7 @@ typedef struct {
 static size_t ranks;
 static uint64_t communicator;
 static int prices_percent;
+static int communicators = 1;
 
 static void need(int is_possible, const char* what) {
   if (is_possible) return;
@@ -127,6 +130,8 @@ static void commit_fault(const char* fault) {
     prices_percent = atoi(value);
   } else if ((value = value_of(fault, "bus")) != NULL) {
     drive_gpu(value);
+  } else if ((value = value_of(fault, "communicators")) != NULL) {
+    communicators = atoi(value);
   } else if (strcmp(fault, "killed") == 0) {
     raise(SIGKILL);
   } else if (strcmp(fault, "clock=back") == 0) {
@@ -186,10 +191,31 @@ static void check_machine_is_read_once(tuner_t* tuner) {
   check(looks_into_sys == looks, "the machine is read once a process");
 }
 
+static double now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Where a rank is missing in each, only the first costs the time that ranks wait. */
+static void play_earlier_communicators(tuner_t* tuner) {
+  const double begin_ms = now_ms();
+  for (int i = 1; i < communicators; ++i) {
+    void* context = NULL;
+    check(tuner->init(&context, communicator + (uint64_t)i, ranks, 1, take_warning, NULL, NULL) == 0,
+          "init succeeds");
+    check(tuner->finalize(context) == 0, "finalize succeeds");
+  }
+  const char* limit_ms = getenv("LANEWISE_AGREE_MS");
+  check(communicators == 1 || now_ms() - begin_ms < 2.5 * atof(limit_ms),
+        "a missing rank is waited for once");
+}
+
 /* As in NCCL, nobody goes on before everybody is through init: `gate` reads as closed then. */
 static void play_rank(int answers, int gate) {
   void* handle;
   tuner_t* tuner = open_plugin(&handle);
+  play_earlier_communicators(tuner);
   void* context = NULL;
   check(tuner->init(&context, communicator, ranks, 1, take_warning, NULL, NULL) == 0,
         "init succeeds");
