@@ -94,6 +94,7 @@ Inputs gather_inputs(const Opening& opening, const host::Settings& settings,
   inputs.policy.limits = host::parse_nccl_limits(environment);
   inputs.policy.costs = opening.costs;
   inputs.policy.user_filter = host::find_user_filter(environment);
+  inputs.policy.transport = host::find_transport(environment);
   const Machine& machine = machine_of_process(settings.machine);
   if (!settings.machine.empty() && !machine.fault.empty()) throw Error(machine.fault);
   inputs.machine = describe(machine);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -129,7 +130,10 @@ std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
       .add(static_cast<std::uint64_t>(inputs.nvlink))
       .add(static_cast<std::uint64_t>(inputs.switches))
       .add(static_cast<std::uint64_t>(inputs.models))
-      .add(static_cast<std::uint64_t>(inputs.sharing));
+      .add(static_cast<std::uint64_t>(inputs.sharing))
+      .add(static_cast<std::uint64_t>(inputs.transport))
+      .add(std::bit_cast<std::uint64_t>(inputs.links.low))
+      .add(std::bit_cast<std::uint64_t>(inputs.links.high));
   add(digest, inputs.release);
   add(digest, inputs.limits);
   add(digest, inputs.channels);

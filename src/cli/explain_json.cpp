@@ -19,20 +19,28 @@ std::string fixed(double value) {
   return text;
 }
 
+std::string json_of(const std::optional<Interval>& interval) {
+  if (!interval) return "null";
+  return "[" + two_digits(interval->low) + "," + two_digits(interval->high) + "]";
+}
+
 std::string json_of(const std::optional<ExplainedChoice>& choice) {
   if (!choice) return "null";
-  const auto& [what, waves, us] = *choice;
+  const auto& what = choice->choice;
+  const auto waves = choice->waves ? std::to_string(*choice->waves) : "null";
+  const auto us = choice->predicted_us ? two_digits(*choice->predicted_us) : "null";
   return R"({"algorithm":")" + std::string(name_of(what.algorithm)) + R"(","protocol":")" +
          std::string(name_of(what.protocol)) + R"(","channels":)" + std::to_string(what.channels) +
-         R"(,"waves":)" + (waves ? std::to_string(*waves) : "null") + R"(,"predicted_us":)" +
-         (us ? fixed(*us) : "null") + "}";
+         R"(,"waves":)" + waves + R"(,"predicted_us":)" + us + R"(,"interval_us":)" +
+         json_of(choice->interval_us) + "}";
 }
 
 // The members of an object, without its braces.
 std::string members_of(const Explanation& explanation) {
   return R"("stock":)" + json_of(explanation.stock) + R"(,"choice":)" +
-         json_of(explanation.chosen) + R"(,"source":")" + std::string(name_of(explanation.source)) +
-         R"(","reason":)" + quote_json(explanation.reason);
+         json_of(explanation.chosen) + R"(,"gain":)" + json_of(explanation.gain) +
+         R"(,"source":")" + std::string(name_of(explanation.source)) + R"(","reason":)" +
+         quote_json(explanation.reason);
 }
 
 std::string json_of(const ExplainedSize& row) {

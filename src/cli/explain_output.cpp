@@ -3,6 +3,8 @@
 
 #include "explain_output.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/profile/environment_plan.hpp"
@@ -19,34 +21,39 @@ std::string text_of_waves(const std::optional<ExplainedChoice>& choice) {
   return choice && choice->waves ? std::to_string(*choice->waves) : "-";
 }
 
-std::string fixed(double value, const char* format) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+std::string text_of(const std::optional<Interval>& interval) {
+  if (!interval) return "-";
+  const auto low = two_digits(interval->low);
+  const auto high = two_digits(interval->high);
+  return low == high ? low : low + "-" + high;
 }
 
 std::string text_of_time(const std::optional<ExplainedChoice>& choice) {
-  return choice && choice->predicted_us ? fixed(*choice->predicted_us, "%.1f") : "-";
+  return text_of(choice ? choice->interval_us : std::nullopt);
 }
 
-std::string text_of_gain(const std::optional<ExplainedChoice>& stock,
-                         const std::optional<ExplainedChoice>& chosen) {
-  if (!stock || !chosen || !stock->predicted_us || !chosen->predicted_us) return "-";
-  return fixed(*stock->predicted_us / *chosen->predicted_us, "%.2f");
+// Of what runs then over what runs now, each on the likeliest machine.
+std::string text_of_gain(const std::optional<ExplainedChoice>& now,
+                         const std::optional<ExplainedChoice>& then) {
+  if (!now || !then || !now->predicted_us || !then->predicted_us) return "-";
+  return two_digits(*now->predicted_us / *then->predicted_us);
 }
+
+constexpr const char* row_format = "%9s  %-15s %5s %9s  %-15s %5s %9s  %7s%s  %-7s  %s\n";
 
 void print_row(std::size_t bytes, const Explanation& explanation, const std::string& over_now) {
-  std::printf("%9zu  %-15s %5s %8s  %-15s %5s %8s  %5s%s  %-7s  %s\n", bytes,
-              text_of(explanation.stock).c_str(), text_of_waves(explanation.stock).c_str(),
-              text_of_time(explanation.stock).c_str(), text_of(explanation.chosen).c_str(),
-              text_of_waves(explanation.chosen).c_str(), text_of_time(explanation.chosen).c_str(),
-              text_of_gain(explanation.stock, explanation.chosen).c_str(), over_now.c_str(),
-              std::string(name_of(explanation.source)).c_str(), explanation.reason.c_str());
+  std::printf(row_format, std::to_string(bytes).c_str(), text_of(explanation.stock).c_str(),
+              text_of_waves(explanation.stock).c_str(), text_of_time(explanation.stock).c_str(),
+              text_of(explanation.chosen).c_str(), text_of_waves(explanation.chosen).c_str(),
+              text_of_time(explanation.chosen).c_str(), text_of(explanation.gain).c_str(),
+              over_now.c_str(), std::string(name_of(explanation.source)).c_str(),
+              explanation.reason.c_str());
 }
 
 void print_header(const char* over_now) {
-  std::printf("\n%9s  %-15s %5s %8s  %-15s %5s %8s  %5s%s  %-7s  %s\n", "bytes", "NCCL", "waves",
-              "us", "Lanewise", "waves", "us", "gain", over_now, "source", "reason");
+  std::printf("\n");
+  std::printf(row_format, "bytes", "NCCL", "waves", "us", "Lanewise", "waves", "us", "gain",
+              over_now, "source", "reason");
 }
 
 std::string describe(const TunedEnvironment& environment) {
@@ -120,6 +127,14 @@ void print_with_best(const ExplainReport& report) {
 }
 
 }  // namespace
+
+// No prediction is known to more.
+std::string two_digits(double value) {
+  const double unit = value > 0 ? std::pow(10.0, std::floor(std::log10(value)) - 1) : 1;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", unit < 1 ? 1 : 0, std::round(value / unit) * unit);
+  return text;
+}
 
 void print_text(const ExplainReport& report) {
   std::printf("%s, %d ranks, NCCL %s, %s; costs: %s\n", report.machine.c_str(), report.ranks,

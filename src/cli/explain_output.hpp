@@ -42,13 +42,17 @@ struct ExplainReport {
   std::vector<ExplainedSize> sizes;
 };
 
+// "97", "230", "1.4": no prediction is known to more digits.
+[[nodiscard]] std::string two_digits(double value);
+
 void print_text(const ExplainReport& report);
 // {"schema_version":1,"machine","nccl","ranks","channels","costs","remarks":[..],
 // "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
 // "not_set":{..},"difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
 // "channels_with_best"}|null,
-// "rows":[{"bytes","stock":{"algorithm","protocol","channels","waves","predicted_us"},
-// "choice":{..}|null,"source","reason","with_best":{"stock","choice","source","reason"}|null}]}
+// "rows":[{"bytes","stock":{"algorithm","protocol","channels","waves","predicted_us",
+// "interval_us":[low,high]},"choice":{..}|null,"gain":[low,high]|null,"source","reason",
+// "with_best":{"stock","choice","gain","source","reason"}|null}]}
 void print_json(const ExplainReport& report);
 
 }  // namespace lanewise::cli

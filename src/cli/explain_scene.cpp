@@ -145,6 +145,7 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
   inputs.limits = host::parse_nccl_limits(environment);
   inputs.user_filter = host::find_user_filter(environment);
   layer.filter = host::find_cost_filter(environment, inputs.release);
+  inputs.transport = host::find_transport(environment);
   layer.communicator = communicator_of(scene, inputs, channels);
   if (!scene.found) return layer;
   const auto matched = match(scene.found->profile, {.fingerprint = fingerprint(scene.topology),

@@ -15,6 +15,10 @@ explain_test(TakesAPriceTable explain_table.txt --table tests/cli/golden/costs_h
   --channels 4 --tokens 1,2,4,8,16)
 explain_test(KnowsReleasesWithoutPrices explain_2.21.json ${lanewise_explained} --nccl 2.21.5
   --json --hidden 4096 --tokens 1)
+explain_test(KeepsSimpleOnLinksOfFourLanes explain_gen3_x4.txt --bytes 14336,98304,131072,163840
+  --machine tests/data/machines/gen3_x4_4gpu.xml)
+explain_test(KeepsSimpleOnRisers explain_gen3_x1.txt --bytes 14336,57344,262144
+  --machine tests/data/machines/gen3_x1_8gpu.xml)
 
 # Both layers, with a profile whose best environment has two variables.
 set(lanewise_layers ARGUMENTS ${lanewise_explained} --profile tests/cli/golden/two_layers_profile.json)

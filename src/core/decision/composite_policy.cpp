@@ -18,6 +18,8 @@ std::optional<Decision> CompositePolicy::measured(const Query& query,
   const bool is_ll128 = choice.protocol == Protocol::ll128;
   if (is_ll128 && (group.ll128 != Ll128Evidence::soaked || table.is_empty())) return std::nullopt;
   if (!table.is_empty() && !table.cost(choice.algorithm, choice.protocol)) return std::nullopt;
+  if (choice.algorithm == Algorithm::ring && is_ring_guarded(table, query.ranks, query.pipe_ops))
+    return std::nullopt;
   const bool is_nvlink =
       inputs_.nvlink == NvlinkKnowledge::present ||
       link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind == LinkKind::nvlink;

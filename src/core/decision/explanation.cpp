@@ -3,25 +3,62 @@
 
 #include "core/decision/explanation.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <span>
 
 #include "core/decision/composite_policy.hpp"
+#include "core/decision/wave_policy.hpp"
 #include "core/model/latency.hpp"
 #include "core/profile/base_environment.hpp"
 
 namespace lanewise {
 namespace {
 
-ExplainedChoice describe(const Choice& choice, std::size_t bytes,
-                         const Communicator& communicator) {
-  ExplainedChoice described{choice, {}, {}};
+// 95 % of the data are this near to the fit (scripts/fit_waves.py prints it).
+constexpr double fit_error = 0.15;
+
+struct Scene {
+  std::size_t bytes = 0;
+  Communicator communicator;
+  std::span<const MachineModel> machines;  // the likeliest first
+};
+
+double time_of(const Choice& choice, const Scene& scene, const MachineModel& machine) {
+  return predict(choice, scene.bytes, scene.communicator, machine).total_us();
+}
+
+ExplainedChoice describe(const Choice& choice, const Scene& scene) {
+  ExplainedChoice described{choice, {}, {}, {}};
   if (!is_modelled(choice.algorithm, choice.protocol)) return described;
-  const Launch launch = launch_of(choice, bytes, communicator);
+  const Launch launch = launch_of(choice, scene.bytes, scene.communicator);
   described.choice.channels = launch.channels;
   described.waves = launch.waves;
-  described.predicted_us = predicted_us(choice, bytes, communicator);
+  described.predicted_us = time_of(choice, scene, scene.machines.front());
+  Interval interval{INFINITY, 0};
+  for (const auto& machine : scene.machines) {
+    const auto prediction = predict(choice, scene.bytes, scene.communicator, machine);
+    const double us = prediction.total_us();
+    interval.low = std::min(interval.low, std::max(us * (1 - fit_error), prediction.wire_us));
+    interval.high = std::max(interval.high, us * (1 + fit_error));
+  }
+  described.interval_us = interval;
   return described;
+}
+
+std::optional<Interval> gain_of(const Choice& stock, const Scene& as_stock, const Choice& chosen,
+                                const Scene& scene) {
+  for (const Choice& choice : {stock, chosen})
+    if (!is_modelled(choice.algorithm, choice.protocol)) return std::nullopt;
+  Interval gain{INFINITY, 0};
+  for (const auto& machine : scene.machines) {
+    const double one = time_of(stock, as_stock, machine) / time_of(chosen, scene, machine);
+    gain.low = std::min(gain.low, one);
+    gain.high = std::max(gain.high, one);
+  }
+  return gain;
 }
 
 std::string waves_of(int count) {
@@ -39,6 +76,13 @@ std::string reason_of_model(const ExplainedChoice& stock, const ExplainedChoice&
   if (chosen.choice.algorithm == Algorithm::tree && stock.waves && *stock.waves > 1)
     return "Tree does not pay ring's " + waves_of(*stock.waves) + " in every hop";
   return "less latency in every hop";
+}
+
+// The model answers for all communicators that it cannot tell apart; this one may gain nothing.
+std::string reason_of_no_gain(const ExplainedChoice& stock, const Choice& asked,
+                              const ExplainedChoice& chosen) {
+  if (chosen.choice == stock.choice) return "NCCL takes the same by itself";
+  return "Lanewise asks for " + to_string(asked) + ", which gains nothing on these channels";
 }
 
 std::string reason_of_rule(const Rule* rule) {
@@ -61,25 +105,36 @@ std::string reason_of_silence(const PolicyInputs& inputs, const Query& query,
 
 Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTable& table,
                     const Communicator& communicator) {
-  Explanation explanation;
-  Communicator as_stock = communicator;
-  as_stock.limits = stock_limits(communicator.limits, communicator.ranks);
-  if (const auto pick = table.stock_pick())
-    explanation.stock = describe(*pick, query.bytes, as_stock);
   const CostTable shown = inputs.costs == CostTableAccess::with_table ? table : CostTable();
+  const WavePolicy model(inputs);
+  const auto machines = model.plausible_machines(query, shown);
+  const Scene scene{query.bytes, communicator, machines.machines()};
+  Scene as_stock = scene;
+  as_stock.communicator.limits = stock_limits(communicator.limits, communicator.ranks);
+  const auto pick = table.stock_pick();
+  Explanation explanation;
+  explanation.has_absurd_costs =
+      is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops));
+  if (pick) explanation.stock = describe(*pick, as_stock);
   const auto decision = CompositePolicy(inputs).decide(query, shown);
   if (!decision) {
     explanation.reason = reason_of_silence(inputs, query, shown);
     return explanation;
   }
+  const auto chosen = describe(decision->choice, scene);
+  const auto gain = pick ? gain_of(*pick, as_stock, decision->choice, scene) : std::nullopt;
+  if (decision->source == Source::model && gain &&
+      (gain->low < 1 || chosen.choice == explanation.stock->choice)) {
+    explanation.reason = reason_of_no_gain(*explanation.stock, decision->choice, chosen);
+    return explanation;
+  }
   explanation.source = decision->source;
-  explanation.chosen = describe(decision->choice, query.bytes, communicator);
+  explanation.chosen = chosen;
+  explanation.gain = gain;
   if (decision->source == Source::profile)
     explanation.reason = reason_of_rule(inputs.profile->rules.find(query.bytes));
   else if (explanation.stock)
     explanation.reason = reason_of_model(*explanation.stock, *explanation.chosen);
-  explanation.has_absurd_costs =
-      is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops));
   return explanation;
 }
 

@@ -20,7 +20,7 @@ constexpr double tie = 0.001;
 
 constexpr std::array<std::string_view, 9> reason_texts = {
     "predicted faster than NCCL's choice",
-    "NCCL's choice is within 10 % of the best",
+    "nothing is sure to gain 10 % over NCCL's choice",
     "NVLink: the model is for PCIe",
     "the costs do not tell PCIe from NVLink",
     "NCCL's choice is outside the model",
@@ -30,9 +30,10 @@ constexpr std::array<std::string_view, 9> reason_texts = {
     "NCCL shows no costs and NCCL_ALGO or NCCL_PROTO is set",
 };
 
-// Without costs nothing tells what NCCL is about to do. This is its pick for small sizes on every
-// PCIe machine known whose search did not fail, and the better one where it did.
-constexpr Choice assumed_stock = {Algorithm::ring, Protocol::ll, 0};
+// Without costs nothing tells which of these NCCL is about to take: a candidate must beat both.
+// Tree is never NCCL 2.21's cheapest over PCIe.
+constexpr std::array assumed_picks = {Choice{Algorithm::ring, Protocol::ll, 0},
+                                      Choice{Algorithm::ring, Protocol::simple, 0}};
 
 struct Entry {
   Algorithm algorithm;
@@ -42,25 +43,34 @@ constexpr std::array modelled_entries = {
     Entry{Algorithm::tree, Protocol::ll}, Entry{Algorithm::tree, Protocol::simple},
     Entry{Algorithm::ring, Protocol::ll}, Entry{Algorithm::ring, Protocol::simple}};
 
-// What NCCL is about to do, in one plausible communicator.
+// What NCCL's pick takes in one plausible communicator on one plausible machine; of several
+// possible picks the fastest and the slowest.
 struct Baseline {
-  Choice pick;
-  int channels = 0;
-  double us = 0;
+  double least_us = INFINITY;
+  double most_us = 0;
 };
 
-// Where a candidate differs from NCCL's pick in channels alone and has more, LL never loses.
-bool widens(const Choice& candidate, const Baseline& stock) noexcept {
-  return candidate.algorithm == stock.pick.algorithm && candidate.protocol == stock.pick.protocol &&
-         candidate.protocol == Protocol::ll && candidate.channels >= stock.channels;
+Baseline baseline_of(std::span<const Choice> picks, std::size_t bytes,
+                     const Communicator& communicator, const MachineModel& machine) noexcept {
+  Baseline baseline;
+  for (const Choice& pick : picks) {
+    const double us = predict(pick, bytes, communicator, machine).total_us();
+    baseline.least_us = std::min(baseline.least_us, us);
+    baseline.most_us = std::max(baseline.most_us, us);
+  }
+  return baseline;
 }
 
 // LL and Simple differ by bandwidths that vary by machine far more than latencies do, and Tree and
-// Ring by hops that vary with who shares a GPU: such a switch must win the larger margin in every
-// plausible communicator.
-bool needs_clear_gain(const Choice& candidate, const Choice& stock) noexcept {
-  if (candidate.protocol == Protocol::simple) return true;
-  return candidate.algorithm != stock.algorithm;
+// Ring by hops that vary with who shares a GPU: such a switch must win a larger margin in every
+// plausible communicator on every plausible machine.
+double margin(const Choice& candidate, const std::optional<Choice>& stock,
+              std::size_t bytes) noexcept {
+  if (candidate.protocol == Protocol::simple) return WavePolicy::least_clear_gain;
+  if (stock && stock->protocol == Protocol::simple && bytes > WavePolicy::largest_easy_ll)
+    return WavePolicy::least_gain_of_large_ll;
+  const auto usual = stock ? stock->algorithm : Algorithm::ring;
+  return candidate.algorithm == usual ? 1.0 : WavePolicy::least_clear_gain;
 }
 
 }  // namespace
@@ -68,7 +78,10 @@ bool needs_clear_gain(const Choice& candidate, const Choice& stock) noexcept {
 // One decision's numbers; lives on the stack.
 struct WavePolicy::Comparison {
   std::size_t bytes = 0;
-  std::array<Baseline, 2> stock{};
+  std::optional<Choice> stock;  // none where NCCL does not show what it takes
+  PlausibleMachines machines;
+  std::array<std::array<Baseline, PlausibleMachines::most>, 2> stock_us{};  // by communicator
+  bool is_ring_guarded = false;
 };
 
 std::string_view text_of(ModelReason reason) noexcept {
@@ -120,35 +133,56 @@ Communicator WavePolicy::as_stock(const Communicator& communicator) const noexce
   return stock;
 }
 
-WavePolicy::Comparison WavePolicy::compare_with(const Choice& stock,
-                                                std::size_t bytes) const noexcept {
-  Comparison comparison;
-  comparison.bytes = bytes;
+PlausibleMachines WavePolicy::plausible_machines(const Query& query,
+                                                 const CostTable& table) const noexcept {
+  const auto evidence = link_evidence(table, query.bytes, query.ranks, query.pipe_ops);
+  return {inputs_.links, inputs_.transport,
+          is_absurd(evidence) ? std::nullopt : evidence.bus_bandwidth};
+}
+
+WavePolicy::Comparison WavePolicy::compare(const std::optional<Choice>& stock, const Query& query,
+                                           const CostTable& table) const noexcept {
+  Comparison comparison{query.bytes,
+                        stock,
+                        plausible_machines(query, table),
+                        {},
+                        is_ring_guarded(table, query.ranks, query.pipe_ops)};
+  std::array<Choice, 1> known{};
+  if (stock) known[0] = {stock->algorithm, stock->protocol, 0};
+  const auto picks = stock ? std::span<const Choice>(known) : std::span(assumed_picks);
+  const auto machines = comparison.machines.machines();
   for (std::size_t i = 0; i < plausible_count_; ++i) {
     const Communicator communicator = as_stock(plausible_[i]);
-    const int channels = default_channels(stock.algorithm, stock.protocol, bytes, communicator);
-    const Choice pick{stock.algorithm, stock.protocol, 0};
-    comparison.stock[i] = {pick, channels, predicted_us(pick, bytes, communicator)};
+    for (std::size_t k = 0; k < machines.size(); ++k)
+      comparison.stock_us[i][k] = baseline_of(picks, query.bytes, communicator, machines[k]);
   }
   return comparison;
 }
 
 std::optional<double> WavePolicy::score(const Choice& candidate,
                                         const Comparison& comparison) const noexcept {
-  double sum = 0;
+  const auto machines = comparison.machines.machines();
+  const double least_anywhere = margin(candidate, comparison.stock, comparison.bytes);
+  double product = 1;
   double least = INFINITY;
   double most = 0;
   for (std::size_t i = 0; i < plausible_count_; ++i) {
-    const double us = predicted_us(candidate, comparison.bytes, plausible_[i]);
-    const double gain = comparison.stock[i].us / us;
-    if (gain < 1 && !widens(candidate, comparison.stock[i])) return std::nullopt;
-    sum += std::log(gain);
-    least = std::min(least, gain);
-    most = std::max(most, gain);
+    const Launch launch = launch_of(candidate, comparison.bytes, plausible_[i]);
+    for (std::size_t k = 0; k < machines.size(); ++k) {
+      const double us =
+          predict(candidate, comparison.bytes, plausible_[i], launch, machines[k]).total_us();
+      const Baseline& stock = comparison.stock_us[i][k];
+      const double gain = stock.least_us / us;
+      if (gain < 1) return std::nullopt;
+      if (k > 0) continue;
+      product *= gain;
+      least = std::min(least, gain);
+      most = std::max(most,
+                      (comparison.bytes > largest_easy_ll ? stock.least_us : stock.most_us) / us);
+    }
   }
-  const bool is_clear = needs_clear_gain(candidate, comparison.stock[0].pick);
-  if (is_clear ? least < least_clear_gain : most < least_gain) return std::nullopt;
-  return sum / static_cast<double>(plausible_count_);
+  if (least < least_anywhere || most < least_gain) return std::nullopt;
+  return std::log(product) / static_cast<double>(plausible_count_);
 }
 
 std::optional<Choice> WavePolicy::best(const Comparison& comparison,
@@ -156,11 +190,12 @@ std::optional<Choice> WavePolicy::best(const Comparison& comparison,
   const int most = plausible().back().channels;
   const bool has_tree = inputs_.switches != SwitchKnowledge::collapsing &&
                         comparison.bytes <= measured_constants(inputs_.sharing).largest_tree_bytes;
+  const bool has_ring = !comparison.is_ring_guarded;
   std::optional<Choice> winner;
   double winner_score = 0;
   for (const auto& entry : modelled_entries) {
     if (!table.is_empty() && !table.cost(entry.algorithm, entry.protocol)) continue;
-    if (entry.algorithm == Algorithm::tree && !has_tree) continue;
+    if (entry.algorithm == Algorithm::tree ? !has_tree : !has_ring) continue;
     for (const int channels : candidate_channels) {
       if (channels > most) break;
       const Choice candidate{entry.algorithm, entry.protocol, channels};
@@ -189,8 +224,7 @@ ModelVerdict WavePolicy::verdict(const Query& query, const CostTable& table) con
     verdict.reason = ModelReason::not_modelled;
     return verdict;
   }
-  verdict.choice = best(compare_with(verdict.stock.value_or(assumed_stock), query.bytes), table);
-  if (table.is_empty() && !verdict.choice) verdict.choice = assumed_stock;
+  verdict.choice = best(compare(verdict.stock, query, table), table);
   verdict.reason = verdict.choice ? ModelReason::faster : ModelReason::stock_is_best;
   return verdict;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/machine/link_rates.hpp"
 #include "core/machine/topology_facts.hpp"
 
 namespace lanewise {
@@ -31,6 +32,7 @@ void add_machine_facts(PolicyInputs& inputs, const Topology& topology, GpuSelect
   inputs.nvlink = can_have_nvlink(topology) == NvlinkAbility::no ? NvlinkKnowledge::impossible
                                                                  : NvlinkKnowledge::unknown;
   inputs.switches = know_switches(topology);
+  inputs.links = link_rates(topology);
   inputs.models = know_models(topology, inputs.ranks, selection);
 }
 

@@ -97,6 +97,11 @@ PeerAccess find_peer_access(const Environment& environment, const Topology& topo
                                                                   : PeerAccess::given;
 }
 
+Transport find_transport(const Environment& environment) {
+  return read_count(environment, "NCCL_P2P_DISABLE").value_or(0) > 0 ? Transport::host_memory
+                                                                     : Transport::unknown;
+}
+
 GpuSharing find_gpu_sharing(const Environment& environment) {
   return read_count(environment, "NCCL_MULTI_RANK_GPU_ENABLE").value_or(0) > 0
              ? GpuSharing::shared

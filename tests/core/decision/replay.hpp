@@ -95,6 +95,7 @@ inline std::map<std::string, Measurements> read_measurements(const std::filesyst
     group.inputs = policy_inputs(std::stoi(word[ranks]), parse_nccl_release(word[nccl]).value());
     group.inputs.sharing = sharing_of(std::stoi(word[ranks]), std::stoi(word[gpus]));
     group.inputs.limits.min_channels = channels_in(word[env]);
+    group.inputs.transport = Transport::host_memory;
     const std::size_t size = std::stoull(word[bytes]);
     if (word[forced] == "none") {
       group.stock_us[size] = std::stod(word[us]);

@@ -20,12 +20,13 @@ using testing::policy_inputs;
 using testing::view;
 
 // The goal of the issue: geometric mean over the model-shaped sizes.
-constexpr double least_mean_gain = 1.4;
+constexpr double least_mean_gain = 1.42;
 
 Measurements excerpt() {
   Measurements measurements;
   measurements.inputs = policy_inputs();
   measurements.inputs.sharing = GpuSharing::shared;
+  measurements.inputs.transport = Transport::host_memory;
   for (const auto& stock : testing::measured_stock) measurements.stock_us[stock.bytes] = stock.us;
   for (const auto& call : testing::measured_calls)
     measurements.us[{call.bytes, to_string(call.choice)}] = call.us;

@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "core/decision/model_builders.hpp"
 #include "core/nccl/cost_model.hpp"
 
 namespace lanewise {
@@ -56,6 +57,30 @@ TEST(LinkEvidence, GivesBackTheBandwidth) {
 TEST(LinkEvidence, KnowsTheAbsurdTableOfAFailedSearch) {
   for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes *= 2)
     EXPECT_TRUE(is_absurd(evidence_of(machine(LinkKind::pcie, 8, 0.1), bytes))) << bytes;
+}
+
+TEST(LinkEvidence, KnowsTheGuardOfFp8OnMoreThanEightRanks) {
+  for (const int ranks : {9, 10, 12, 16})
+    for (const double bandwidth : pcie_bandwidths)
+      for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes *= 2) {
+        CostArray costs = cost_array(bytes, machine(LinkKind::pcie, ranks, bandwidth));
+        const CostTable table(costs.data(), 7, 3);
+        EXPECT_FALSE(is_ring_guarded(table, ranks, 1)) << ranks << ' ' << bandwidth << ' ' << bytes;
+
+        testing::guard_ring(costs);
+        EXPECT_TRUE(is_ring_guarded(table, ranks, 1)) << ranks << ' ' << bandwidth << ' ' << bytes;
+        EXPECT_EQ(link_evidence(table, bytes, ranks, 1).kind, LinkKind::pcie);
+
+        costs[5] = -1024.0F;  // NCCL_PROTO=LL: Tree tells
+        EXPECT_TRUE(is_ring_guarded(table, ranks, 1)) << ranks << ' ' << bandwidth << ' ' << bytes;
+      }
+}
+
+TEST(LinkEvidence, KnowsNoGuardOnEightRanks) {
+  CostArray costs = cost_array(14336, machine(LinkKind::pcie, 8, 48));
+  testing::guard_ring(costs);
+
+  EXPECT_FALSE(is_ring_guarded(CostTable(costs.data(), 7, 3), 8, 1));
 }
 
 TEST(LinkEvidence, IsUnknownWhereTheUserTookAProtocolAway) {

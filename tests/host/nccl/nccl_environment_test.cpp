@@ -62,6 +62,13 @@ TEST(NcclEnvironment, SharesGpusOnlyWhereNcclIsToldSo) {
   EXPECT_EQ(sharing("1"), GpuSharing::shared);
 }
 
+TEST(NcclEnvironment, KnowsThatPeerAccessIsOffAndNeverThatItWorks) {
+  EXPECT_EQ(find_transport({{"NCCL_P2P_DISABLE", "1"}}), Transport::host_memory);
+  EXPECT_EQ(find_transport({{"NCCL_P2P_DISABLE", "0"}}), Transport::unknown);
+  EXPECT_EQ(find_transport({{"NCCL_P2P_LEVEL", "SYS"}}), Transport::unknown);
+  EXPECT_EQ(find_transport({}), Transport::unknown);
+}
+
 TEST(NcclEnvironment, KnowsThatTheUserFilters) {
   EXPECT_EQ(find_user_filter({}), UserFilter::none);
   EXPECT_EQ(find_user_filter({{"NCCL_ALGO", ""}}), UserFilter::none);

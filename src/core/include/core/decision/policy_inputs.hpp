@@ -11,6 +11,7 @@
 
 #include "core/decision/policy.hpp"
 #include "core/machine/gpu_sharing.hpp"
+#include "core/model/machine_model.hpp"
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_limits.hpp"
 #include "core/nccl/nccl_release.hpp"
@@ -47,6 +48,8 @@ struct PolicyInputs {
   SwitchKnowledge switches = SwitchKnowledge::unknown;
   GpuModels models = GpuModels::unknown;
   GpuSharing sharing = GpuSharing::one_rank_a_gpu;
+  LinkRates links;
+  Transport transport = Transport::unknown;
   std::optional<int> channels;  // comm->nChannels where somebody knows it
   std::optional<MeasuredGroup> profile;
 };

@@ -50,12 +50,21 @@ class WavePolicy final : public Policy {
   // on between 1.27 and 1.7; Tree predicted at 1.01 to 1.28 came out at 0.90.
   static constexpr double least_clear_gain = 1.20;
 
+  // From Simple to LL beyond these bytes, where LL's doubled bytes weigh: in every plausible
+  // communicator on every plausible machine.
+  static constexpr std::size_t largest_easy_ll = std::size_t{64} << 10;
+  static constexpr double least_gain_of_large_ll = 1.30;
+
   explicit WavePolicy(const PolicyInputs& inputs) noexcept;
 
   [[nodiscard]] std::optional<Decision> decide(const Query& query,
                                                const CostTable& table) noexcept override;
   // The same answer with its reason.
   [[nodiscard]] ModelVerdict verdict(const Query& query, const CostTable& table) const noexcept;
+
+  // The machines that fit the inputs and what NCCL's costs tell; for one that it can run on.
+  [[nodiscard]] PlausibleMachines plausible_machines(const Query& query,
+                                                     const CostTable& table) const noexcept;
 
   // The communicators that these inputs may belong to, fewest channels first; at least one.
   [[nodiscard]] std::span<const Communicator> plausible() const noexcept {
@@ -66,7 +75,8 @@ class WavePolicy final : public Policy {
   [[nodiscard]] std::optional<ModelReason> objection(const Query& query,
                                                      const CostTable& table) const noexcept;
   struct Comparison;
-  [[nodiscard]] Comparison compare_with(const Choice& stock, std::size_t bytes) const noexcept;
+  [[nodiscard]] Comparison compare(const std::optional<Choice>& stock, const Query& query,
+                                   const CostTable& table) const noexcept;
   // The gain that ranks a candidate, as a logarithm: the mean over the plausible communicators.
   // Nullopt where the candidate is not admissible.
   [[nodiscard]] std::optional<double> score(const Choice& candidate,

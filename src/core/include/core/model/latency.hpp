@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "core/machine/gpu_sharing.hpp"
+#include "core/model/machine_model.hpp"
 #include "core/model/waves.hpp"
 #include "core/nccl/choice.hpp"
 
@@ -37,9 +38,46 @@ struct LatencyConstants {
 // Fitted to 2 and 4 ranks with a GPU each, and to 4 and 8 ranks that share 2, over host memory.
 [[nodiscard]] const LatencyConstants& measured_constants(GpuSharing sharing) noexcept;
 
-// Microseconds, with the constants of the communicator's sharing; meaningful only for entries with
-// is_modelled().
+// What each of the terms is multiplied by, in the order of LatencyTerms.
+using TermFactors = std::array<double, 7>;
+[[nodiscard]] TermFactors term_factors(const Choice& choice, std::size_t bytes, int ranks,
+                                       const Launch& launch) noexcept;
+[[nodiscard]] const LatencyTerms& terms_of(const Choice& choice,
+                                           const LatencyConstants& constants) noexcept;
+
+// Microseconds, in the parts that add up. `wire_us` is a floor from facts alone: all bytes of the
+// busiest link at its rate. `contention_us` is what moving them takes beyond it.
+struct Prediction {
+  double base_us = 0;
+  double hops_us = 0;
+  double waves_us = 0;
+  double wire_us = 0;
+  double contention_us = 0;
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+  [[nodiscard]] double total_us() const noexcept {
+    return base_us + hops_us + waves_us + wire_us + contention_us;
+  }
+};
+
+// Meaningful only for entries with is_modelled(), as is everything below.
+[[nodiscard]] Prediction predict(const Choice& choice, std::size_t bytes,
+                                 const Communicator& communicator,
+                                 const MachineModel& machine) noexcept;
+// The same for a launch that is known already: `launch` is launch_of() of the other three.
+[[nodiscard]] Prediction predict(const Choice& choice, std::size_t bytes,
+                                 const Communicator& communicator, const Launch& launch,
+                                 const MachineModel& machine) noexcept;
+// The same with other constants than the measured ones.
+[[nodiscard]] Prediction predict(const LatencyTerms& terms, const Choice& choice, std::size_t bytes,
+                                 int ranks, const Launch& launch,
+                                 const MachineModel& machine) noexcept;
+
+// The sum, on the machine that the constants are fitted on.
 [[nodiscard]] double predicted_us(const Choice& choice, std::size_t bytes,
                                   const Communicator& communicator) noexcept;
+
+// No all-reduce by this choice takes less, for `link_rate` GB/s through its narrowest hop.
+[[nodiscard]] double least_wire_us(const Choice& choice, std::size_t bytes, int ranks,
+                                   double link_rate) noexcept;
 
 }  // namespace lanewise

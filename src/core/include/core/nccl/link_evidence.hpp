@@ -27,6 +27,9 @@ inline constexpr double absurd_bandwidth = 2.0;
 // Of an all-reduce's table of one node with `ranks` >= 2; `pipe_ops` as in the query.
 [[nodiscard]] LinkEvidence link_evidence(const CostTable& table, std::size_t bytes, int ranks,
                                          int pipe_ops) noexcept;
+// Whether NCCL multiplied Ring's costs by 1024, as it does for fp8 on more than 8 ranks (2.24 and
+// later) against Ring's many roundings: such an entry has a cost and is not to be taken.
+[[nodiscard]] bool is_ring_guarded(const CostTable& table, int ranks, int pipe_ops) noexcept;
 [[nodiscard]] bool is_absurd(const LinkEvidence& evidence) noexcept;
 
 }  // namespace lanewise

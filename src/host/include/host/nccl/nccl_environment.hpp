@@ -24,6 +24,9 @@ namespace lanewise::host {
 // None where NCCL_P2P_DISABLE or NCCL_P2P_LEVEL forbids it below a switch, or the GPUs have none.
 [[nodiscard]] PeerAccess find_peer_access(const Environment& environment, const Topology& topology);
 
+// Host memory where NCCL_P2P_DISABLE says so; whether peer access works no variable tells.
+[[nodiscard]] Transport find_transport(const Environment& environment);
+
 // What the environment alone says: without NCCL_MULTI_RANK_GPU_ENABLE NCCL refuses to share a GPU.
 [[nodiscard]] GpuSharing find_gpu_sharing(const Environment& environment);
 
