@@ -17,7 +17,7 @@ struct EngineEnvironment {
 };
 
 std::vector<EngineEnvironment> read_engines() {
-  const std::string path = LANEWISE_TEST_DIR "/../src/host/engines/engines.json";
+  const std::string path = LANEWISE_ENGINES_FILE;
   const JsonValue document = parse_json(read_text_file(path), path);
   std::vector<EngineEnvironment> engines;
   for (const auto& item : JsonField(path, "engines", document).at("engines").items()) {
