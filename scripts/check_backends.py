@@ -145,6 +145,7 @@ def names_of(case, **more):
     platform.is_fully_connected = lambda *_: case["nvlink"]
     envs = MagicMock()
     envs.VLLM_BATCH_INVARIANT = False
+    envs.SGLANG_PCIE_IPC_MAX_NUMEL.get = lambda: 0
     names = Names(
         torch=torch_of(case), dist=dist_of(case), current_platform=platform, envs=envs,
         custom_ar=True, in_the_same_node_as=lambda *_, **__: [True],

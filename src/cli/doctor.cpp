@@ -11,7 +11,9 @@
 
 #include "commands.hpp"
 #include "core/error.hpp"
+#include "doctor_picture.hpp"
 #include "doctor_report.hpp"
+#include "host/files/text_file.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -20,6 +22,7 @@ struct DoctorOptions {
   std::string root = "/";
   std::string hazards;
   std::string nccl;
+  std::string svg;
   int pid = 0;
   bool wants_json = false;
   bool is_strict = false;
@@ -56,6 +59,9 @@ void show(const DoctorOptions& options) {
   const auto examination = host::examine(request_of(options));
   const int status = exit_status_of(examination.report,
                                     options.is_strict ? Strictness::strict : Strictness::lenient);
+  if (!options.svg.empty())
+    host::write_text_file(options.svg,
+                          picture_to_svg(make_picture(examination.topology, examination.report)));
   print(options.wants_json ? doctor_to_json(examination, status) : doctor_to_text(examination));
   if (status != 0) throw Exit{status};
 }
@@ -75,6 +81,7 @@ void add_doctor(CLI::App& app) {
                       "The release to judge by, not the one that is found");
   command->add_option("--hazards", options->hazards,
                       "A file of more faults of NCCL, in the form of hazards.json");
+  command->add_option("--svg", options->svg, "Write the tree with the findings on it, a picture");
   command->add_flag("--strict", options->is_strict, "What could not be read counts as slow");
   command->add_flag("--json", options->wants_json, "Write JSON");
   command->add_flag("--list", options->wants_list, "List all findings that there are, as Markdown");

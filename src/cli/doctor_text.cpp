@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "doctor_picture.hpp"
 #include "doctor_report.hpp"
 
 namespace lanewise::cli {
@@ -90,6 +91,9 @@ std::string tail(const Report& report) {
 std::string doctor_to_text(const host::Examination& examination) {
   std::string text = head(examination);
   for (const auto& finding : examination.report.findings) text += to_text(finding);
+  const auto has_place = [](const Finding& finding) { return !finding.devices.empty(); };
+  if (std::ranges::any_of(examination.report.findings, has_place))
+    text += "\n" + picture_to_text(make_picture(examination.topology, examination.report));
   return text + tail(examination.report);
 }
 

@@ -52,6 +52,13 @@ case $case in
   page)
     run 0 --list
     diff -u "$here/../../src/host/doctor/FINDINGS.md" output ;;
+  svg)
+    run 2 --root machine --svg tree.svg
+    grep -q '<svg xmlns' tree.svg
+    grep -q 'broken iommu-translates' tree.svg
+    [[ $(grep -c '<rect' tree.svg) -eq 5 ]] || { cat tree.svg; exit 1; }
+    run 2 --root machine --svg nowhere/tree.svg
+    grep -q 'nowhere/tree.svg: cannot' errors ;;
   leaves_files_alone)
     find machine -printf '%p %T@ %s\n' | sort > before
     run 2 --root machine

@@ -93,6 +93,14 @@ constexpr FindingKind refused = {
     .fix = "lanewise settings    # what there is; then mend or unset it",
     .undo = ""};
 
+constexpr FindingKind unknown_setting = {
+    .name = "lanewise-setting-unknown",
+    .severity = Severity::slow,
+    .title = "{name} is no setting of Lanewise",
+    .why = "The plugin warns and works without it: what was meant has no effect.",
+    .fix = "lanewise settings    # what there is; then {remove}",
+    .undo = set_again};
+
 constexpr FindingKind standing_aside = {
     .name = "lanewise-mode",
     .severity = Severity::note,
@@ -101,8 +109,9 @@ constexpr FindingKind standing_aside = {
     .fix = unset,
     .undo = set_again};
 
-constexpr std::array kinds = {misspelt,       unread,   ignored,   channels, no_peers,
-                              no_host_memory, per_call, symmetric, refused,  standing_aside};
+constexpr std::array kinds = {misspelt, unread,          ignored,       channels,
+                              no_peers, no_host_memory,  per_call,      symmetric,
+                              refused,  unknown_setting, standing_aside};
 
 constexpr NcclRelease assumed_release{2, 30, 7};
 
@@ -231,6 +240,10 @@ void judge_own(const Scene& scene) {
   std::erase_if(own, [](const auto& entry) { return !entry.first.starts_with("LANEWISE_"); });
   try {
     const auto settings = parse_settings(own);
+    for (const auto& name : settings.unknown_names) {
+      const auto* variable = scene.inspection.find_variable(name);
+      if (variable != nullptr) scene.add(unknown_setting, *variable);
+    }
     const auto* mode = scene.inspection.find_variable("LANEWISE_MODE");
     if (settings.mode != Mode::apply && mode != nullptr) scene.add(standing_aside, *mode);
   } catch (const Error& error) {

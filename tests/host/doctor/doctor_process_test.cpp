@@ -121,6 +121,7 @@ TEST(DoctorProcess, JudgesVariables) {
       {"VLLM_USE_NCCL_SYMM_MEM=1", "2.30.7", "symmetric-memory-without-nvlink", 1},
       {"LANEWISE_MODE=off", "2.30.7", "lanewise-mode", 0},
       {"LANEWISE_MODE=fast", "2.30.7", "lanewise-setting-refused", 1},
+      {"LANEWISE_MODUS=off", "2.30.7", "lanewise-setting-unknown", 1},
   };
   for (const auto& variable_case : cases) {
     const auto report = Rank({variable_case.variable}, variable_case.release).report();
