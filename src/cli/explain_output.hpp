@@ -46,7 +46,7 @@ struct ExplainReport {
 [[nodiscard]] std::string two_digits(double value);
 
 void print_text(const ExplainReport& report);
-// {"schema_version":1,"machine","nccl","ranks","channels","costs","remarks":[..],
+// {"schema_version":1,"machine","nccl","ranks","channels","prices","remarks":[..],
 // "environment_layer":{"profile","nccl","in_force":{"variables":{..},"speedup","memory_bytes"}|null,
 // "not_set":{..},"difference","best":{..}|null,"is_best_in_force","set_by_run":{..},"remarks":[..],
 // "channels_with_best"}|null,
