@@ -19,8 +19,9 @@ said=$("$program" version)
 [[ $said == "$("$program" --version)" ]] || fail "--version says the same"
 top=$(git -C "$source" rev-parse --show-toplevel 2>/dev/null || echo none)
 if [[ $top == "$(cd "$source" && pwd -P)" ]]; then
-  commit=$(git -C "$source" rev-parse --short=12 HEAD)
-  [[ $said =~ ^lanewise\ [0-9.]+\ \(commit\ $commit\)$ ]] || fail "the commit $commit: $said"
+  # That of the build, which need not be the one that is checked out by now.
+  [[ $said =~ ^lanewise\ [0-9.]+\ \(commit\ ([0-9a-f]{12})\)$ ]] || fail "a commit: $said"
+  git -C "$source" cat-file -e "${BASH_REMATCH[1]}^{commit}" || fail "it is one of this repository"
 else
   [[ $said =~ ^lanewise\ [0-9.]+$ ]] || fail "no commit: $said"
 fi
