@@ -148,7 +148,7 @@ TEST(LaunchPlan, SaysThatTheProfilesChoicesAreNotUsed) {
   EXPECT_EQ(plan.remarks[1],
             "the profile's choices are not used: they were measured in another environment: "
             "NCCL_ALGO is not set there and Ring here, NCCL_MIN_NCHANNELS is 16 there and not set "
-            "here");
+            "here, NCCL_THREAD_THRESHOLDS is not set there and -1 -1 -1 8 here");
 }
 
 TEST(LaunchPlan, SaysWhatWasSetToTheBestValueAlready) {
