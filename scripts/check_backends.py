@@ -28,6 +28,13 @@ WIDEST = 64
 MISSING = MagicMock(name="stand-in")
 
 
+class Type(str):
+    itemsize = 2
+
+
+BF16, FP16, FP32 = Type("bf16"), Type("fp16"), Type("fp32")
+
+
 class Device:
     """torch.device: the engines ask whether something is one."""
 
@@ -47,7 +54,7 @@ class Names(dict):
 
 
 class Tensor:
-    dtype = "bf16"
+    dtype = BF16
     is_cuda = True
     is_cpu = False
     device = None
@@ -120,7 +127,7 @@ def compile_part(wheel, path, wanted):
 def torch_of(case):
     torch = MagicMock(name="torch")
     torch.device = Device
-    torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
+    torch.bfloat16, torch.float16, torch.float32 = BF16, FP16, FP32
     torch.cuda.get_device_capability = lambda *_: divmod(case["capability"], 10)
     torch.cuda.is_current_stream_capturing = lambda: case["captured"]
     torch.compiler.is_compiling = lambda: False
@@ -192,18 +199,18 @@ def ask_vllm(wheel, case):
     allocator = types.ModuleType("allocator")
     allocator.is_symmetric_memory_enabled = lambda: case["settings"].get("VLLM_USE_NCCL_SYMM_MEM") == "1"
     sys.modules["vllm.distributed.device_communicators.pynccl_allocator"] = allocator
-    symm = construct(source("symm_mem.py").take(tables, "SymmMemCommunicator")[0], None, 0)
+    symm = construct(source("symm_mem.py").take(tables, "SymmMemCommunicator")[0], MISSING, 0)
     custom_class = source("custom_all_reduce.py").take(tables, "CustomAllreduce")[0]
     custom_class.create_shared_buffer = staticmethod(lambda *_, **__: [0])
-    custom = construct(custom_class, None, 0, symm_mem_enabled=not symm.disabled)
+    custom = construct(custom_class, MISSING, 0, symm_mem_enabled=not symm.disabled)
     comm = MagicMock()
     comm.fi_pcie_ipc_ar_comm = None
     if case["settings"].get("VLLM_ALLREDUCE_USE_FLASHINFER_PCIE_IPC") == "1" and case["peer_access"]:
         kind = source("flashinfer_pcie_ipc_all_reduce.py").take(
             tables, "_SUPPORTED_WORLD_SIZES", "_SUPPORTED_DTYPES", "FlashInferPcieIpcAllReduce")[2]
-        ipc = construct(kind, None, None, Device())
+        ipc = construct(kind, MISSING, MISSING, Device())
         if not ipc.disabled:
-            ipc.setup(hidden_dim=HIDDEN, dtype="bf16", capture_sizes=[WIDEST], tune_cache="x")
+            ipc.setup(hidden_dim=HIDDEN, dtype=BF16, capture_sizes=[WIDEST], tune_cache="x")
             ipc.workspace.supports = lambda tensor: tensor.numel() <= WIDEST * HIDDEN
         comm.fi_pcie_ipc_ar_comm = named(ipc, "FlashInfer PCIe IPC", case, "all_reduce")
     comm.fi_ar_comm = None
@@ -305,6 +312,9 @@ def ask_lanewise(program, engine, release, case):
     return next(step["backend"] for step in ask_steps(*command)
                 if step["captured"] == case["captured"] and step["tokens"] == case["tokens"])
 
+
+# Imported where it is used.
+sys.modules["flashinfer"] = sys.modules["flashinfer.comm"] = MagicMock(name="flashinfer")
 
 SETTINGS = {
     "sglang": ({}, {"SGLANG_ENABLE_PCIE_IPC_ALLREDUCE": "1"}, {"--enable-mscclpp": "1"},
