@@ -40,7 +40,8 @@ def measure(bench, plugin, folder, ranks, thresholds):
         for arm in ["stock", "noop"] + ASKED:
             command += ["--arm", arm]
         subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
-        return json.load(result)
+        with open(result.name, encoding="utf-8") as written:
+            return json.load(written)
 
 
 def rows_of(result, ranks, thresholds):

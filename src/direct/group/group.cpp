@@ -86,7 +86,9 @@ class Group::Member {
       throw Error("the capture of this stream was invalidated before");
     SlotSet* set = status == capture_none ? &sets_.front() : set_of(capture);
     if (set == nullptr) return Taken::declined;
-    follow_last_call(*set, stream);
+    // A stream that is captured has no number to ask for: asking would end the capture.
+    const auto number = status == capture_none ? number_of(stream) : std::nullopt;
+    follow_last_call(*set, stream, number);
     void* arguments[] = {&set->plan, &in, &out, &count};
     const auto blocks =
         static_cast<unsigned>(blocks_for(bytes, form, ranks_, meeting_.most_blocks));
@@ -97,7 +99,7 @@ class Group::Member {
         "cuLaunchKernel");
     driver_.check(driver_.record_event(set->event, stream), "cuEventRecord");
     set->is_used = true;
-    set->last_stream = number_of(stream);
+    set->last_stream = number;
     return Taken::done;
   }
 
@@ -171,8 +173,9 @@ class Group::Member {
     return number;
   }
 
-  void follow_last_call(const SlotSet& set, DriverStream stream) const {
-    if (!set.is_used || (set.last_stream && set.last_stream == number_of(stream))) return;
+  void follow_last_call(const SlotSet& set, DriverStream stream,
+                        std::optional<std::uint64_t> number) const {
+    if (!set.is_used || (number && set.last_stream == number)) return;
     driver_.check(driver_.wait_for_event(stream, set.event, 0), "cuStreamWaitEvent");
   }
 

@@ -83,6 +83,7 @@ struct CUstream_st {
   std::uint64_t number;
   std::uint64_t capture = 0;
   std::vector<Work>* captured = nullptr;
+  bool is_invalidated = false;
   std::mutex mutex;
   std::condition_variable changed;
   std::condition_variable idle;
@@ -98,6 +99,7 @@ namespace {
 constexpr int ok = 0;
 constexpr int refused = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 constexpr int not_ready = 600;
+constexpr int capture_unsupported = 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 constexpr int most_devices = 16;
 // All blocks of all ranks run at once, each of few threads.
 constexpr int multiprocessors = 4;
@@ -211,13 +213,19 @@ int cuStreamSynchronize(CUstream_st* stream) {
   stream->wait();
   return ok;
 }
+// As the real one: not while the stream is captured, and the capture is lost by asking.
 int cuStreamGetId(CUstream_st* stream, unsigned long long* number) {
+  if (stream->captured != nullptr) {
+    stream->is_invalidated = true;
+    return capture_unsupported;
+  }
   *number = stream->number;
   return ok;
 }
 int cuStreamGetCaptureInfo_v2(CUstream_st* stream, int* status, std::uint64_t* number, void*, void*,
                               std::size_t*) {
-  *status = stream->captured != nullptr ? 1 : 0;
+  const int capturing = stream->is_invalidated ? 2 : 1;
+  *status = stream->captured != nullptr ? capturing : 0;
   *number = stream->capture;
   return ok;
 }
@@ -272,6 +280,7 @@ int cuLaunchKernel(CUfunc_st* function, unsigned blocks, unsigned, unsigned, uns
 
 int cuStreamBeginCapture_v2(CUstream_st* stream, int) {
   stream->captured = new std::vector<Work>;
+  stream->is_invalidated = false;
   stream->capture = ++last_capture;
   return ok;
 }
