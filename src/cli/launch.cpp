@@ -25,8 +25,10 @@ Environment read_own(LaunchTarget target) {
   if (target != LaunchTarget::child) return {};
   auto own = host::read_process_environment();
   own.merge(host::read_nccl_conf(own));
-  if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr)
-    own.emplace("LD_LIBRARY_PATH", path);
+  for (const char* name :
+       {"LD_LIBRARY_PATH", "LD_PRELOAD", "VLLM_NCCL_SO_PATH", "SGLANG_NCCL_SO_PATH"}) {
+    if (const char* value = std::getenv(name); value != nullptr) own.emplace(name, value);
+  }
   return own;
 }
 
@@ -137,7 +139,22 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
           "--nccl", options.nccl,
           "The NCCL that the server loads; without it, that of the Python it is started with")
       ->type_name("RELEASE");
+  command.add_flag("--direct", options.is_direct,
+                   "Take all-reduces of the sizes that the profile names from NCCL");
 }
+
+namespace {
+
+// A container or a unit is given the user's LANEWISE_DIRECT with the other settings.
+void ask_for_direct(LaunchRequest& request, PreparedLaunch& launch) {
+  request.direct_folder = host::find_direct_folder(launch.plugin_folder);
+  if (const char* sizes = std::getenv("LANEWISE_DIRECT"); sizes != nullptr)
+    request.own.emplace("LANEWISE_DIRECT", sizes);
+  for (const auto file : {direct_preload_name, direct_nccl_name})
+    launch.files.push_back(request.direct_folder + "/" + std::string(file));
+}
+
+}  // namespace
 
 PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target) {
   PreparedLaunch launch;
@@ -162,8 +179,9 @@ PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target)
   // A container has no profile folder of ours and a unit does not inherit LANEWISE_PROFILE.
   if (target != LaunchTarget::child)
     request.profile_path = found ? launch.profile_path : asked == host::no_profile ? asked : "";
+  if (options.is_direct) ask_for_direct(request, launch);
   launch.plan = plan_launch(request);
-  launch.files = find_files(launch, target);
+  for (const auto& file : find_files(launch, target)) launch.files.push_back(file);
   pass_settings_on(target, launch);
   for (const auto& line : settings.unknown_names) launch.plan.remarks.push_back(line);
   launch.plan.remarks.push_back(describe(found, settings, asked, nccl));

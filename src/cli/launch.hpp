@@ -29,6 +29,7 @@ struct LaunchOptions {
   std::string profile;
   std::string nccl;                  // the release that the server will load
   std::vector<std::string> command;  // that will be started, where it is known
+  bool is_direct = false;            // the all-reduces of some sizes are taken from NCCL
 };
 
 void add_launch_options(CLI::App& command, LaunchOptions& options);

@@ -28,7 +28,7 @@ struct RunOptions {
 };
 
 void require_command(const RunOptions& options) {
-  constexpr const char* usage = ": lanewise run [--profile FILE] -- CMD...";
+  constexpr const char* usage = ": lanewise run [--profile FILE] [--direct] -- CMD...";
   if (!options.words.empty())
     throw Error(options.words.front() + ": expected -- before the command" + usage);
   if (options.launch.command.empty())

@@ -136,6 +136,76 @@ void add_refusal(const LaunchRequest& request, LaunchPlan& plan) {
       matched.difference);
 }
 
+// The environment that the process will have: the one planned, or the one it has.
+const TunedEnvironment* environment_in_force(const LaunchRequest& request) {
+  if (request.profile == nullptr) return nullptr;
+  const auto planned = plan_environment(*request.profile, request.own);
+  if (planned.environment != nullptr) return planned.environment;
+  const auto here = match_environment(*request.profile, request.own);
+  return here.difference.empty() ? here.nearest : nullptr;
+}
+
+// As LANEWISE_DIRECT says it. A library knows how many ranks there are and not which GPUs, so of
+// groups of so many ranks the first one counts.
+std::string direct_sizes(const TunedEnvironment* environment) {
+  std::string text;
+  std::vector<int> seen;
+  if (environment == nullptr) return text;
+  for (const auto& group : environment->groups) {
+    if (std::find(seen.begin(), seen.end(), group.ranks) != seen.end()) continue;
+    seen.push_back(group.ranks);
+    for (const auto& range : group.direct)
+      text += (text.empty() ? "" : ",") + std::to_string(group.ranks) + "=" +
+              std::to_string(range.bytes.low) + ":" + std::to_string(range.bytes.high) + ":" +
+              range.form;
+  }
+  return text;
+}
+
+void add_direct_sizes(const LaunchRequest& request, LaunchPlan& plan) {
+  const auto own = request.own.find("LANEWISE_DIRECT");
+  if (own != request.own.end() && !own->second.empty()) {
+    plan.remarks.push_back("LANEWISE_DIRECT=" + own->second + " is set already and kept");
+    return;
+  }
+  const auto sizes = direct_sizes(environment_in_force(request));
+  if (sizes.empty())
+    throw Error(
+        "--direct: expected a profile that holds direct sizes for this machine and environment, or "
+        "LANEWISE_DIRECT=LO:HI");
+  plan.variables.push_back({"LANEWISE_DIRECT", sizes, "sizes measured faster than NCCL's best"});
+}
+
+void add_direct_library(const LaunchRequest& request, std::string_view variable,
+                        std::string_view file, const char* reason, LaunchPlan& plan) {
+  const auto path = request.direct_folder + "/" + std::string(file);
+  const auto own = request.own.find(std::string(variable));
+  const bool is_set = own != request.own.end() && !own->second.empty();
+  if (variable == "LD_PRELOAD") {
+    // The loader splits at both.
+    if (path.find_first_of(": ") != std::string::npos)
+      throw Error("LD_PRELOAD cannot hold \"" + path + "\": expected no ':' or ' ' in it");
+    plan.variables.push_back(
+        {std::string(variable), is_set ? path + ":" + own->second : path, reason});
+  } else if (is_set) {
+    plan.remarks.push_back(own->first + "=" + own->second +
+                           " is set already and kept: what opens it stays with NCCL");
+  } else {
+    plan.variables.push_back({std::string(variable), path, reason});
+  }
+}
+
+void add_direct(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.direct_folder.empty()) return;
+  add_direct_sizes(request, plan);
+  add_direct_library(request, "LD_PRELOAD", direct_preload_name, "all-reduces of torch.distributed",
+                     plan);
+  add_direct_library(request, "VLLM_NCCL_SO_PATH", direct_nccl_name, "all-reduces of vLLM's PyNccl",
+                     plan);
+  add_direct_library(request, "SGLANG_NCCL_SO_PATH", direct_nccl_name,
+                     "all-reduces of SGLang's PyNccl", plan);
+}
+
 std::string escape_for_systemd(std::string_view text) {
   std::string escaped;
   for (const char sign : text) {

@@ -76,4 +76,18 @@ std::vector<std::string> copies_before(std::string_view loader_path,
   return copies;
 }
 
+std::string find_direct_folder(const std::filesystem::path& plugin_folder) {
+  std::string tried;
+  // Beside the plugin as installed, or in a build tree.
+  for (const auto& folder : {plugin_folder, plugin_folder.parent_path() / "src" / "direct"}) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(folder / direct_preload_name, error) &&
+        std::filesystem::is_regular_file(folder / direct_nccl_name, error))
+      return folder.string();
+    tried += " " + folder.string();
+  }
+  throw Error(std::string(direct_preload_name) + " and " + std::string(direct_nccl_name) +
+              " are in none of" + tried);
+}
+
 }  // namespace lanewise::host

@@ -20,6 +20,7 @@ namespace {
 // Bounds that no real value comes near: they catch a wrong unit or a slip of the hand.
 constexpr long long most_ranks = 1024;
 constexpr long long most_bytes = 1LL << 40U;
+constexpr long long most_direct_bytes = 8LL << 20U;  // that LANEWISE_DIRECT takes
 constexpr long long most_samples = 1'000'000;
 constexpr double shortest_us = 0.01;
 constexpr double longest_us = 1e8;
@@ -41,9 +42,9 @@ Choice read_choice(const JsonField& field, const GpuGroup& group, const NcclRele
   return *choice;
 }
 
-void read_evidence(const JsonField& field, Rule& rule) {
+void read_evidence(const JsonField& field, std::string_view baseline, Rule& rule) {
   rule.samples = static_cast<int>(field.at("samples").whole(1, most_samples));
-  rule.stock_us = field.at("stock_us").number(shortest_us, longest_us);
+  rule.stock_us = field.at(baseline).number(shortest_us, longest_us);
   rule.us = field.at("us").number(shortest_us, longest_us);
   rule.speedup = field.at("speedup").number(0, most_speedup);
   const auto interval = field.at("ci95");
@@ -66,7 +67,7 @@ Rule read_rule(const JsonField& field, const GpuGroup& group, const NcclRelease&
   rule.bytes.high = static_cast<std::size_t>(ends[1].whole(1, most_bytes));
   if (rule.bytes.high < rule.bytes.low) range.fail("the lower end first");
   rule.choice = read_choice(field.at("choice"), group, nccl);
-  if (field.members().size() > 2) read_evidence(field, rule);
+  if (field.members().size() > 2) read_evidence(field, "stock_us", rule);
   return rule;
 }
 
@@ -93,6 +94,44 @@ RuleSet read_rules(const JsonField& list, const std::optional<JsonField>& stock,
   return RuleSet(std::move(rules), std::move(stock_sizes));
 }
 
+std::string read_form(const JsonField& field) {
+  auto form = field.text();
+  if (std::find(std::begin(direct_forms), std::end(direct_forms), form) == std::end(direct_forms))
+    field.fail("one-shot-ll, one-shot-simple or two-shot");
+  return form;
+}
+
+// Ranges with the same evidence as a rule; its words for stock are NCCL's best here.
+DirectRange read_direct_range(const JsonField& field) {
+  field.expect_only({"bytes", "form", "nccl_us", "us", "speedup", "ci95", "samples"});
+  const auto ends = field.at("bytes").items();
+  if (ends.size() != 2) field.at("bytes").fail("[low, high]");
+  DirectRange range;
+  range.bytes.low = static_cast<std::size_t>(ends[0].whole(1, most_direct_bytes));
+  range.bytes.high = static_cast<std::size_t>(ends[1].whole(1, most_direct_bytes));
+  if (range.bytes.high < range.bytes.low) field.at("bytes").fail("the lower end first");
+  range.form = read_form(field.at("form"));
+  Rule evidence;
+  read_evidence(field, "nccl_us", evidence);
+  range.nccl_us = evidence.stock_us;
+  range.us = evidence.us;
+  range.speedup = evidence.speedup;
+  range.ci95_low = evidence.ci95_low;
+  range.ci95_high = evidence.ci95_high;
+  range.samples = evidence.samples;
+  return range;
+}
+
+std::vector<DirectRange> read_direct(const JsonField& list) {
+  std::vector<DirectRange> ranges;
+  for (const auto& item : list.items()) {
+    ranges.push_back(read_direct_range(item));
+    if (ranges.size() > 1 && ranges.back().bytes.low <= ranges[ranges.size() - 2].bytes.high)
+      item.fail("ranges in order of size that do not overlap");
+  }
+  return ranges;
+}
+
 LinkKind read_link(const JsonField& field) {
   const std::string word = field.text();
   if (word == "pcie") return LinkKind::pcie;
@@ -101,7 +140,7 @@ LinkKind read_link(const JsonField& field) {
 }
 
 GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
-  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays"});
+  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays", "direct"});
   GpuGroup group;
   group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
   const auto gpus = field.at("gpus");
@@ -112,6 +151,7 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
     gpus.fail("one position a rank (" + std::to_string(group.ranks) + "), or none at all");
   if (const auto link = field.find("link")) group.link = read_link(*link);
   group.is_ll128_verified = field.at("ll128_verified").boolean();
+  if (const auto direct = field.find("direct")) group.direct = read_direct(*direct);
   group.rules = read_rules(field.at("rules"), field.find("stock_stays"), group, nccl);
   return group;
 }

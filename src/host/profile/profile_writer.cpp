@@ -70,13 +70,26 @@ std::string format_stock_sizes(const RuleSet& rules) {
          ']';
 }
 
+std::string format_direct_range(const DirectRange& range) {
+  return R"(        {"bytes": [)" + std::to_string(range.bytes.low) + ", " +
+         std::to_string(range.bytes.high) + R"(], "form": )" + quote_json(range.form) +
+         R"(, "nccl_us": )" + format_number(range.nccl_us) + R"(, "us": )" +
+         format_number(range.us) + R"(, "speedup": )" + format_number(range.speedup) +
+         R"(, "ci95": [)" + format_number(range.ci95_low) + ", " + format_number(range.ci95_high) +
+         R"(], "samples": )" + std::to_string(range.samples) + '}';
+}
+
+std::string format_direct(const std::vector<DirectRange>& ranges) {
+  return ranges.empty() ? "" : R"(, "direct": )" + format_list(ranges, 6, format_direct_range);
+}
+
 std::string format_group(const GpuGroup& group) {
   return R"(      {"ranks": )" + std::to_string(group.ranks) + R"(, "gpus": [)" +
          join(group.gpus, ", ", [](int gpu) { return std::to_string(gpu); }) +
          (group.link == LinkKind::nvlink ? R"(], "link": "nvlink")" : "]") +
          R"(, "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
          R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) +
-         format_stock_sizes(group.rules) + '}';
+         format_stock_sizes(group.rules) + format_direct(group.direct) + '}';
 }
 
 std::string format_environment(const TunedEnvironment& environment) {

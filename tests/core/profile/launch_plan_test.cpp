@@ -252,5 +252,66 @@ TEST(LaunchFormat, EscapesForSystemd) {
             "Environment=\"A=50%% \\\"x\\\" \\\\\"");
 }
 
+Profile make_direct_profile() {
+  auto profile = make_profile();
+  GpuGroup eight{.ranks = 8};
+  eight.direct = {{{1024, 16384}, "one-shot-ll", 20, 10, 2, 1.9, 2.1, 30},
+                  {{16385, 65536}, "two-shot", 40, 20, 2, 1.9, 2.1, 30}};
+  GpuGroup four{.ranks = 4};
+  four.direct = {{{512, 512}, "one-shot-simple", 20, 10, 2, 1.9, 2.1, 30}};
+  profile.environments[0].groups = {eight, four};
+  return profile;
+}
+
+TEST(LaunchPlan, BringsTheDirectLayerInBothWaysForTheSizesOfTheProfile) {
+  const auto profile = make_direct_profile();
+  auto request = make_request(profile);
+  request.direct_folder = "/opt/lanewise/lib";
+  request.own = {{"LD_PRELOAD", "/opt/other.so"}};
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(value_of(plan, "LANEWISE_DIRECT"),
+            "8=1024:16384:one-shot-ll,8=16385:65536:two-shot,4=512:512:one-shot-simple");
+  EXPECT_EQ(value_of(plan, "LD_PRELOAD"), "/opt/lanewise/lib/liblanewise-preload.so:/opt/other.so");
+  EXPECT_EQ(value_of(plan, "VLLM_NCCL_SO_PATH"), "/opt/lanewise/lib/liblanewise-nccl.so");
+  EXPECT_EQ(value_of(plan, "SGLANG_NCCL_SO_PATH"), "/opt/lanewise/lib/liblanewise-nccl.so");
+}
+
+TEST(LaunchPlan, LeavesTheDirectLayerOutUnlessItIsAskedFor) {
+  const auto profile = make_direct_profile();
+
+  const auto plan = plan_launch(make_request(profile));
+
+  EXPECT_EQ(value_of(plan, "LANEWISE_DIRECT"), "not set");
+  EXPECT_EQ(value_of(plan, "LD_PRELOAD"), "not set");
+}
+
+TEST(LaunchPlan, NeedsSizesForTheDirectLayerFromTheProfileOrTheUser) {
+  const auto profile = make_profile();
+  auto request = make_request(profile);
+  request.direct_folder = "/opt/lanewise/lib";
+
+  EXPECT_THROW(static_cast<void>(plan_launch(request)), Error);
+  request.own = {{"LANEWISE_DIRECT", "1:65536"}};
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(value_of(plan, "LANEWISE_DIRECT"), "not set");
+  EXPECT_EQ(value_of(plan, "LD_PRELOAD"), "/opt/lanewise/lib/liblanewise-preload.so");
+}
+
+TEST(LaunchPlan, KeepsTheLibraryThatAUserOpensInNcclsPlace) {
+  const auto profile = make_direct_profile();
+  auto request = make_request(profile);
+  request.direct_folder = "/opt/lanewise/lib";
+  request.own = {{"VLLM_NCCL_SO_PATH", "/mine.so"}};
+
+  const auto plan = plan_launch(request);
+
+  EXPECT_EQ(value_of(plan, "VLLM_NCCL_SO_PATH"), "not set");
+  EXPECT_EQ(plan.remarks.back(),
+            "VLLM_NCCL_SO_PATH=/mine.so is set already and kept: what opens it stays with NCCL");
+}
+
 }  // namespace
 }  // namespace lanewise

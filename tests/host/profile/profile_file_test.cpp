@@ -94,6 +94,37 @@ TEST(ProfileFile, KnowsTwoLinksAndTakesNoWordForPcie) {
   EXPECT_THROW((void)link_of(with("\"link\": \"bridge\",")), Error);
 }
 
+constexpr std::string_view direct_range =
+    R"({"bytes": [1024, 65536], "form": "two-shot", "nccl_us": 20, "us": 8, "speedup": 2.5, )"
+    R"("ci95": [2.4, 2.6], "samples": 30})";
+
+TEST(ProfileFile, HoldsTheSizesOfTheDirectLayer) {
+  const auto text = replace("\"ring/ll\"}\n      ]", "\"ring/ll\"}\n      ], \"direct\": [" +
+                                                         std::string(direct_range) + "]");
+
+  const auto profile = parse_profile(text, "x");
+
+  const DirectRange wanted{{1024, 65536}, "two-shot", 20, 8, 2.5, 2.4, 2.6, 30};
+  EXPECT_EQ(profile.environments[0].groups[0].direct, std::vector<DirectRange>{wanted});
+  EXPECT_EQ(parse_profile(format_profile(profile), "x"), profile);
+}
+
+TEST(ProfileFile, RefusesDirectSizesWithoutEvidenceOrTwice) {
+  const auto with = [](std::string ranges) {
+    return replace("\"ring/ll\"}\n      ]", "\"ring/ll\"}\n      ], \"direct\": [" + ranges + "]");
+  };
+  const std::string range(direct_range);
+  const auto changed = [&](std::string_view word, std::string_view by) {
+    auto text = range;
+    return text.replace(text.find(word), word.size(), by);
+  };
+
+  for (const auto& broken :
+       {range + ", " + range, changed("two-shot", "ring"), changed("65536", "99999999"),
+        changed("2.4, 2.6", "1.02, 2.6"), changed(", \"samples\": 30", "")})
+    EXPECT_THROW(static_cast<void>(parse_profile(with(broken), "x")), Error) << broken;
+}
+
 TEST(ProfileFile, AcceptsCarriageReturnsByteOrderMarkAndNoFinalNewline) {
   std::string text = "\xEF\xBB\xBF";
   for (const char letter : valid.substr(0, valid.size() - 1)) {

@@ -34,6 +34,8 @@ struct LaunchRequest {
   std::string plugin_folder;
   std::string profile_path;
   const Profile* profile = nullptr;  // of this machine; nullptr: none
+  // Holds the direct libraries; empty: the direct layer was not asked for.
+  std::string direct_folder;
   // What is wrong with the path in `own`'s NCCL_TUNER_PLUGIN; empty: nothing, or no path.
   std::string tuner_remark;
   bool is_tuner_there = true;
@@ -55,6 +57,11 @@ struct LaunchPlan {
   std::vector<LaunchVariable> variables;  // to be set; none is in `own` but LD_LIBRARY_PATH
   std::vector<std::string> remarks;       // what was left alone and why
 };
+
+// The two ways of the direct layer into a process: by LD_PRELOAD, and opened in NCCL's place. Where
+// it was asked for, plan_launch() throws Error if neither profile nor LANEWISE_DIRECT names sizes.
+inline constexpr std::string_view direct_preload_name = "liblanewise-preload.so";
+inline constexpr std::string_view direct_nccl_name = "liblanewise-nccl.so";
 
 // The environment is the profile's where one fits `own`, exactly as it was measured; elsewhere it
 // is the base environment. LD_LIBRARY_PATH grows at its end, or at its start where another copy

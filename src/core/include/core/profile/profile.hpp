@@ -12,6 +12,7 @@
 
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_release.hpp"
+#include "core/profile/direct_range.hpp"
 #include "core/profile/rules.hpp"
 
 namespace lanewise {
@@ -29,6 +30,7 @@ struct GpuGroup {
   // What the ranks' GPUs talked over when the rules were measured: the tree of PCI bridges, and so
   // the fingerprint, does not show an NVLink bridge. In the file: "link", "pcie" where absent.
   LinkKind link = LinkKind::pcie;
+  std::vector<DirectRange> direct;  // in order of size, never overlapping
   friend bool operator==(const GpuGroup&, const GpuGroup&) = default;
 };
 

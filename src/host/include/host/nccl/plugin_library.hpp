@@ -32,4 +32,7 @@ struct PluginPath {
 [[nodiscard]] std::vector<std::string> copies_before(std::string_view loader_path,
                                                      const std::filesystem::path& folder);
 
+// The folder of the direct libraries beside the plugin's. Throws Error with where they are not.
+[[nodiscard]] std::string find_direct_folder(const std::filesystem::path& plugin_folder);
+
 }  // namespace lanewise::host
