@@ -36,8 +36,9 @@ add_test(NAME Stats.RefusesAFileAsItsFolder COMMAND ${check_output}
   2 "cannot be read: Not a directory" $<TARGET_FILE:lanewise> stats --json
   --folder ${check_output})
 add_test(NAME Run.DirectNeedsSizes COMMAND ${check_output}
-  2 "--direct: expected a profile that holds direct sizes .*, or LANEWISE_DIRECT=LO:HI"
+  2 "--direct: expected a profile that holds direct sizes for this machine"
   env LANEWISE_MACHINE=${lanewise_test_machine} $<TARGET_FILE:lanewise> run --profile none --direct -- true)
 add_test(NAME Run.DirectBringsItsLibraries COMMAND ${check_output}
-  0 "export LD_PRELOAD=.*/liblanewise-preload.so.export VLLM_NCCL_SO_PATH=.*/liblanewise-nccl.so"
+  0 "/liblanewise-nccl.so
+export SGLANG_NCCL_SO_PATH="
   env LANEWISE_MACHINE=${lanewise_test_machine} LANEWISE_DIRECT=1:65536 $<TARGET_FILE:lanewise> env --profile none --direct)
