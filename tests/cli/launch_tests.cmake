@@ -42,3 +42,5 @@ add_test(NAME Run.DirectBringsItsLibraries COMMAND ${check_output}
   0 "/liblanewise-nccl.so
 export SGLANG_NCCL_SO_PATH="
   env LANEWISE_MACHINE=${lanewise_test_machine} LANEWISE_DIRECT=1:65536 $<TARGET_FILE:lanewise> env --profile none --direct)
+add_test(NAME Run.DirectTakesTheSizesOfAComparison COMMAND
+  ${CMAKE_CURRENT_SOURCE_DIR}/direct/check_ranges.sh $<TARGET_FILE:lanewise> ${lanewise_test_machine})
