@@ -231,6 +231,7 @@ LaunchPlan plan_launch(const LaunchRequest& request) {
     add_environment(request, plan);
     add_refusal(request, plan);
   }
+  add_direct(request, plan);
   return plan;
 }
 
