@@ -19,7 +19,7 @@ inline constexpr int exit_slower = 4;        // --check never-worse: slower than
 
 void add_compare(CLI::App& app);
 void add_decide(CLI::App& app);
-void add_environment(CLI::App& app);
+void add_devices(CLI::App& app);
 void add_environments(CLI::App& app);
 void add_links(CLI::App& app);
 void add_rank(CLI::App& app);

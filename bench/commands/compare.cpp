@@ -34,9 +34,9 @@ struct Options {
 
 // The floor under any ring where it is an arm, by the user's wish.
 void add_arm_to_floor(const SizeComparison& comparison, Floor& floor) {
-  for (const ComparedArm& compared : comparison.arms()) {
-    const auto time = compared.time();
-    if (compared.candidate.is_one_shot && time) floor.us.emplace(comparison.bytes(), time->median);
+  for (const ComparedArm& arm : comparison.arms()) {
+    const auto time = arm.time();
+    if (arm.candidate.is_one_shot && time) floor.us.emplace(comparison.bytes(), time->median);
   }
 }
 
@@ -58,12 +58,15 @@ TimingOptions share_of_instance(TimingOptions timing, int instances) {
   return timing;
 }
 
+// What fails is left out from then on.
 SizeComparison hold(std::size_t bytes, const TimingOptions& timing, const ArmSet& arm_set,
-                    Clock::time_point deadline) {
+                    Clock::time_point deadline, Failures& failures) {
   SizeComparison comparison(bytes, timing, arms_at(bytes, arm_set));
+  comparison.leave_out(failures);
   comparison.prepare();
   comparison.run(never_worse_limit, deadline);
   comparison.finish();
+  comparison.add_failures(failures);
   return comparison;
 }
 
@@ -111,12 +114,13 @@ struct Course {
   const Options& options;
   const Machine& machine;
   std::vector<ArmPlan> plans;
+  Failures failures;
 
   // Ranks that somebody else has started cannot be started afresh.
   [[nodiscard]] bool is_repeatable() const { return machine.kind != RankKind::joined; }
 
   template <class Begin, class Report>
-  ArmSet run(const std::vector<std::size_t>& sizes, Begin begin, Report report) const {
+  ArmSet run(const std::vector<std::size_t>& sizes, Begin begin, Report report) {
     const int instances = is_repeatable() ? options.instances : 1;
     const TimingOptions timing = share_of_instance(options.timing, instances);
     const std::size_t all = sizes.size() * static_cast<std::size_t>(instances);
@@ -129,8 +133,8 @@ struct Course {
                                   parse_data_type(options.sizes.type), sizes.back());
       if (is_last) begin(arm_set);
       for (std::size_t index = 0; index < sizes.size(); ++index, ++done) {
-        SizeComparison comparison =
-            hold(sizes[index], timing, arm_set, deadline_of_size(timing, start, done, all));
+        SizeComparison comparison = hold(sizes[index], timing, arm_set,
+                                         deadline_of_size(timing, start, done, all), failures);
         if (instance == 0) {
           comparisons.push_back(std::move(comparison));
         } else {
@@ -145,7 +149,7 @@ struct Course {
 
 // Of so many arms and sizes some look slower by the luck of their communicators: only what is
 // slower in fresh ones too counts.
-void look_again(const Course& course, Summary& summary, nlohmann::json& result) {
+void look_again(Course& course, Summary& summary, nlohmann::json& result) {
   if (summary.slower.empty() || !course.is_repeatable()) return;
   std::printf("%zu looked slower than stock: again in fresh communicators\n",
               summary.slower.size());
@@ -161,7 +165,7 @@ void look_again(const Course& course, Summary& summary, nlohmann::json& result) 
       }));
 }
 
-Findings measure(const Course& course, nlohmann::json& result) {
+Findings measure(Course& course, nlohmann::json& result) {
   const Options& options = course.options;
   const auto sizes = choose_sizes(options.sizes);
   Findings findings;
@@ -199,7 +203,7 @@ void compare(const Options& options) {
   result["sizes"] = nlohmann::json::array();
   std::printf("NCCL %s, %d ranks on %d GPUs, %s\n", to_string(machine.nccl).c_str(), machine.ranks,
               machine.gpus, options.timing.is_eager ? "eager" : "graph replay");
-  const Course course{
+  Course course{
       options, machine,
       plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile)};
   Summary summary = measure(course, result).summary;
@@ -209,6 +213,8 @@ void compare(const Options& options) {
   if (!options.json.empty() && result.contains("again")) write_result(options.json, result);
   show_findings(summary);
   if (!summary.faults.empty()) throw Exit{exit_wrong_result};
+  const bool is_nothing_timed = summary.ratios.empty();
+  if (!summary.failures.empty() || is_nothing_timed) throw Exit{exit_failure};
   if (options.check == "never-worse" && !summary.slower.empty()) throw Exit{exit_slower};
 }
 

@@ -10,7 +10,7 @@
 namespace lanewise::bench {
 namespace {
 
-void show_environment() {
+void show_devices() {
   const auto devices = list_devices();
   std::printf("driver for CUDA %s\n", driver_cuda_version().c_str());
   for (std::size_t index = 0; index < devices.size(); ++index) {
@@ -23,9 +23,9 @@ void show_environment() {
 
 }  // namespace
 
-void add_environment(CLI::App& app) {
+void add_devices(CLI::App& app) {
   app.add_subcommand("devices", "Show the driver and the GPUs that the bench would use")
-      ->callback(show_environment);
+      ->callback(show_devices);
 }
 
 }  // namespace lanewise::bench

@@ -9,11 +9,9 @@
 namespace {
 
 const std::array<lanewise::program::AddCommand, 9> commands = {
-    lanewise::bench::add_compare,     lanewise::bench::add_decide,
-    lanewise::bench::add_environment, lanewise::bench::add_environments,
-    lanewise::bench::add_links,       lanewise::bench::add_rank,
-    lanewise::bench::add_replay,      lanewise::bench::add_sweep,
-    lanewise::bench::add_tune,
+    lanewise::bench::add_compare,      lanewise::bench::add_decide, lanewise::bench::add_devices,
+    lanewise::bench::add_environments, lanewise::bench::add_links,  lanewise::bench::add_rank,
+    lanewise::bench::add_replay,       lanewise::bench::add_sweep,  lanewise::bench::add_tune,
 };
 
 }  // namespace

@@ -73,6 +73,9 @@ SizeComparison run(const Options& options, const Step& step, const ArmSet& arm_s
   comparison.prepare();
   comparison.run(1.0, std::chrono::steady_clock::now());
   comparison.finish();
+  Failures failures;
+  comparison.add_failures(failures);
+  if (!failures.empty()) throw RankFailure(failures.begin()->second);
   return comparison;
 }
 

@@ -10,7 +10,9 @@
 #include "comparison/choice_survey.hpp"
 #include "comparison/comparison.hpp"
 #include "comparison/sizes.hpp"
+#include "comparison/summary.hpp"
 #include "host/files/text_file.hpp"
+#include "ranks/start_ranks.hpp"
 #include "report/result_file.hpp"
 #include "report/table.hpp"
 
@@ -27,28 +29,19 @@ struct Options {
   std::string csv;
 };
 
-std::vector<ComparedArm> contenders_of(RankGroup& rank_group, const std::vector<Choice>& choices) {
-  // Stock in the same communicators: the plugin stands aside, which compare shows to be level.
-  std::vector<ComparedArm> arms = {
-      {&rank_group, {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}}};
-  for (const Choice& choice : choices) {
-    arms.push_back({&rank_group,
-                    {0, to_string(choice), ControlMode::settings, choice, false},
-                    {},
-                    false,
-                    {},
-                    {}});
-  }
+std::vector<ComparedArm> arms_of(RankGroup& rank_group, const std::vector<Choice>& choices) {
+  std::vector<ComparedArm> arms = {stock_arm(rank_group)};
+  for (const Choice& choice : choices) arms.push_back(choice_arm(rank_group, choice));
   return arms;
 }
 
 std::string csv_lines(const SizeComparison& comparison) {
   std::string text;
-  for (const ComparedArm& compared : comparison.arms()) {
-    const auto time = compared.time();
-    const auto ratio = compared.ratio();
-    const auto choice = compared.verification.choice_in_force();
-    text += std::to_string(comparison.bytes()) + "," + compared.candidate.name + "," +
+  for (const ComparedArm& arm : comparison.arms()) {
+    const auto time = arm.time();
+    const auto ratio = arm.ratio();
+    const auto choice = arm.verification.choice_in_force();
+    text += std::to_string(comparison.bytes()) + "," + arm.candidate.name + "," +
             (choice ? std::string(name_of(choice->algorithm)) + "," +
                           std::string(name_of(choice->protocol)) + "," +
                           std::to_string(choice->channels)
@@ -58,25 +51,48 @@ std::string csv_lines(const SizeComparison& comparison) {
                              std::to_string(estimate->low) + "," + std::to_string(estimate->high)
                        : ",,,";
     }
-    text += "," + std::to_string(compared.us.size()) + "," +
-            std::to_string(compared.verification.wrong) + "\n";
+    text +=
+        "," + std::to_string(arm.us.size()) + "," + std::to_string(arm.verification.wrong) + "\n";
   }
   return text;
 }
 
 void show_best(const SizeComparison& comparison) {
   const ComparedArm* best = nullptr;
-  for (const ComparedArm& compared : comparison.arms()) {
-    if (!compared.time() || compared.is_out) continue;
-    if (best == nullptr || compared.time()->median < best->time()->median) best = &compared;
+  for (const ComparedArm& arm : comparison.arms()) {
+    if (!arm.time() || arm.is_out) continue;
+    if (best == nullptr || arm.time()->median < best->time()->median) best = &arm;
   }
   const auto stock = comparison.arms().front().time();
-  if (best == nullptr || !stock) return;
+  if (best == nullptr || !stock) {
+    const auto& refusal = comparison.arms().front().verification.refusal;
+    std::printf("%10s  not timed %s\n", show_size(comparison.bytes()).c_str(), refusal.c_str());
+    return;
+  }
   const auto ratio = best->ratio();
   std::printf("%10s  %8.2f  %8.2f  %6.3f [%5.3f %5.3f]  %s\n",
               show_size(comparison.bytes()).c_str(), stock->median, best->time()->median,
-              ratio->median, ratio->low, ratio->high, best->candidate.name.c_str());
+              ratio->median, ratio->low, ratio->high, show_candidate(*best).c_str());
   std::fflush(stdout);
+}
+
+void show_new_failures(const SizeComparison& comparison, Failures& failures) {
+  Failures all = failures;
+  comparison.add_failures(all);
+  for (const auto& [name, evidence] : all)
+    if (failures.emplace(name, evidence).second) show_failures({{name, evidence}});
+}
+
+void measure(SizeComparison& comparison, Failures& failures) {
+  comparison.leave_out(failures);
+  comparison.prepare();
+  // A sweep wants each time alike, not a decision: the fewest rounds are all.
+  comparison.run(1.0, Clock::now());
+  comparison.finish();
+  const ComparedArm& stock = comparison.arms().front();
+  if (!stock.failure.empty()) throw RankFailure(stock.failure);
+  show_new_failures(comparison, failures);
+  show_best(comparison);
 }
 
 void sweep(const Options& options) {
@@ -99,15 +115,12 @@ void sweep(const Options& options) {
       "bytes,arm,algorithm,protocol,channels,median_us,low_us,high_us,ratio,ratio_low,ratio_high,"
       "samples,wrong\n";
   bool has_wrong_sums = false;
+  Failures failures;
   const auto start = Clock::now();
   for (std::size_t index = 0; index < sizes.size(); ++index) {
     const auto choices = candidates_at(sizes[index], survey, Ll128Use::where_priced);
-    SizeComparison comparison(sizes[index], options.timing, contenders_of(*rank_group, choices));
-    comparison.prepare();
-    // A sweep wants each time alike, not a decision: the fewest rounds are all.
-    comparison.run(1.0, Clock::now());
-    comparison.finish();
-    show_best(comparison);
+    SizeComparison comparison(sizes[index], options.timing, arms_of(*rank_group, choices));
+    measure(comparison, failures);
     csv += csv_lines(comparison);
     result["sizes"].push_back(describe_size(comparison));
     has_wrong_sums = has_wrong_sums || comparison.has_wrong_sums();
@@ -117,6 +130,7 @@ void sweep(const Options& options) {
   if (!options.csv.empty()) host::write_text_file(options.csv, csv);
   if (!options.json.empty()) write_result(options.json, result);
   if (has_wrong_sums) throw Exit{exit_wrong_result};
+  if (!failures.empty()) throw Exit{exit_failure};
 }
 
 }  // namespace

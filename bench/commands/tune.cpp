@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "core/profile/environment_key.hpp"
 #include "core/profile/environment_plan.hpp"
 #include "environments/environment_sweep.hpp"
+#include "host/engines/engine_variables.hpp"
 #include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
 #include "host/profile/profile_file.hpp"
@@ -36,6 +38,7 @@ struct Options {
   int budget_s = 60;
   int soak_calls = 0;
   std::string layers = "both";
+  std::string engine;
   EnvironmentOptions environments;
   SizeOptions prefill{.bytes = {"16M", "64M"}};
   std::string output = "lanewise-profile.json";
@@ -57,6 +60,8 @@ void show(const TuneOutcome& outcome, const RuleSet& rules) {
                 to_string(*size.choice).c_str(), keeps);
   }
   for (const std::string& fault : outcome.faults) std::printf("WRONG: %s\n", fault.c_str());
+  for (const UnsafeChoice& unsafe : outcome.unsafe)
+    std::printf("UNSAFE: %s: %s\n", to_string(unsafe.choice).c_str(), unsafe.evidence.c_str());
 }
 
 void refuse_noise(const Options& options, const MachineState& state, double noise) {
@@ -150,7 +155,16 @@ void tune_second_layer(const Options& options, const Machine& machine, ScreenOpt
   std::filesystem::remove(screen.graph_file, ignored);
 }
 
+// For the ranks, which inherit it; what the user has set stays, as in the engine itself.
+void take_variables_of(const host::Engine& engine) {
+  const auto variables = engine.defaults();
+  std::printf("as %s %s starts a server: %s\n", engine.name.c_str(), engine.release.c_str(),
+              variables.empty() ? "it sets nothing" : to_string(variables).c_str());
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 0);
+}
+
 void tune(const Options& options) {
+  if (!options.engine.empty()) take_variables_of(host::find_engine(options.engine));
   const Machine machine = inspect_machine(options.ranks);
   check_writable(options.output);
   host::require_guarded_folder(options.output);
@@ -169,7 +183,7 @@ void tune(const Options& options) {
   const MachineState state = read_machine_state();
   show_warnings(state.warnings);
   Profile profile = start_profile(machine, state);
-  RankOptions ranks = options.ranks;
+  RankOptions ranks = with_short_timeout(options.ranks);
   if (!screen.inject_in.empty()) ranks.inject.clear();
   auto base = sweep_environment(machine, ranks, {}, screen.type, request);
   tune_base(options, state, profile, base);
@@ -212,6 +226,8 @@ void add_tune(CLI::App& app) {
                    "NCCL does per call")
       ->check(CLI::IsMember({"both", "choice"}))
       ->capture_default_str();
+  command->add_option("--engine", options->engine,
+                      "sglang or vllm: measure under the NCCL variables that its servers set");
   add_environment_options(*command, options->environments);
   command
       ->add_option("--prefill", options->prefill.bytes,

@@ -4,7 +4,6 @@
 #include "arms.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -91,24 +90,6 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
 }
 
 }  // namespace
-
-std::optional<Choice> parse_choice(std::string_view text) {
-  const std::size_t first = text.find('/');
-  if (first == std::string_view::npos) return std::nullopt;
-  const std::size_t second = text.find('/', first + 1);
-  const auto algorithm = parse_algorithm(text.substr(0, first));
-  const auto protocol = parse_protocol(text.substr(first + 1, second - first - 1));
-  if (!algorithm || !protocol) return std::nullopt;
-  Choice choice{*algorithm, *protocol, 0};
-  if (second == std::string_view::npos) return choice;
-  const std::string_view channels = text.substr(second + 1);
-  const char* const last = channels.data() + channels.size();
-  const auto end = std::from_chars(channels.data(), last, choice.channels);
-  if (end.ec != std::errc() || end.ptr != last || choice.channels < 1 || choice.channels > 64) {
-    return std::nullopt;
-  }
-  return choice;
-}
 
 ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::string& profile) {
   if (name.starts_with("env:")) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "candidate.hpp"
-#include "ranks/rank_options.hpp"
+#include "ranks/start_ranks.hpp"
 
 namespace lanewise::bench {
 
@@ -37,8 +37,6 @@ struct ArmPlan {
 [[nodiscard]] std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
                                              const std::vector<std::string>& usual,
                                              const Machine& machine, const std::string& profile);
-// "ring/ll/2" or "tree/simple".
-[[nodiscard]] std::optional<Choice> parse_choice(std::string_view text);
 
 // Arms with their ranks started.
 struct RunningArm {

@@ -3,6 +3,7 @@
 
 #include "candidate.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/error.hpp"
@@ -59,9 +60,12 @@ std::string_view name_of(CallMode mode) noexcept {
 }
 
 FaultInjection parse_injection(std::string_view word) {
+  FaultInjection inject;
+  const std::size_t at = std::min(word.find('@'), word.size());
+  if (at < word.size()) inject.candidate = word.substr(at + 1);
+  word = word.substr(0, at);
   const std::size_t colon = word.find(':');
   const std::string_view kind = word.substr(0, colon);
-  FaultInjection inject;
   if (kind == "wrong") inject.kind = FaultInjection::Kind::wrong;
   if (kind == "hang") inject.kind = FaultInjection::Kind::hang;
   if (kind == "kill") inject.kind = FaultInjection::Kind::kill;
@@ -71,7 +75,8 @@ FaultInjection parse_injection(std::string_view word) {
     const auto end = std::from_chars(rank.data(), rank.data() + rank.size(), inject.rank);
     is_good = is_good && end.ec == std::errc() && end.ptr == rank.data() + rank.size();
   }
-  if (!is_good) throw Error("--inject is wrong, hang or kill, with an optional :RANK");
+  if (!is_good)
+    throw Error("--inject is wrong, hang or kill, with an optional :RANK and @CANDIDATE");
   return inject;
 }
 
@@ -115,7 +120,7 @@ void to_json(nlohmann::json& json, const Verification& verification) {
   json = {{"id", verification.id},
           {"fault", verification.fault},
           {"wrong", verification.wrong},
-          {"is_unavailable", verification.is_unavailable},
+          {"refusal", verification.refusal},
           {"answer", json_of(verification.answer)},
           {"shape", json_of(verification.shape)}};
 }
@@ -124,7 +129,7 @@ void from_json(const nlohmann::json& json, Verification& verification) {
   json.at("id").get_to(verification.id);
   json.at("fault").get_to(verification.fault);
   json.at("wrong").get_to(verification.wrong);
-  json.at("is_unavailable").get_to(verification.is_unavailable);
+  json.at("refusal").get_to(verification.refusal);
   verification.answer = answer_from(json.at("answer"));
   verification.shape = shape_from(json.at("shape"));
 }

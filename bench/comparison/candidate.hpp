@@ -27,7 +27,7 @@ struct Candidate {
   int id = 0;  // of the driver's making, one per size and arm
   std::string name;
   ControlMode arm = ControlMode::settings;
-  std::optional<Choice> forced;
+  std::optional<Choice> forced = {};
   bool is_one_shot = false;  // not NCCL: the all-reduce of one_shot.hpp
 };
 
@@ -36,8 +36,9 @@ struct FaultInjection {
   enum class Kind : std::uint8_t { none, wrong, hang, kill };
   Kind kind = Kind::none;
   int rank = 1;
+  std::string candidate = {};  // empty: all in which the plugin decides or is forced
 };
-// "wrong", "hang", "kill", each also with ":RANK". Throws Error for any other word.
+// "wrong", "hang", "kill", each also with ":RANK" and "@CANDIDATE". Throws Error for other words.
 [[nodiscard]] FaultInjection parse_injection(std::string_view word);
 
 // How NCCL launches a call: what the captured kernel says, whoever chose it.
@@ -64,11 +65,11 @@ struct Verification {
   // Empty: as good as can be told. Otherwise what is wrong with its sums.
   std::string fault;
   int wrong = 0;                 // results that failed
-  bool is_unavailable = false;   // NCCL does not cost this choice: not timed
+  std::string refusal;           // why it was not tried at all, for people; empty where it was
   std::optional<Answer> answer;  // of the plugin; none where it was not asked
   std::optional<LaunchShape> shape;
 
-  [[nodiscard]] bool is_usable() const { return !is_unavailable && fault.empty(); }
+  [[nodiscard]] bool is_usable() const { return refusal.empty() && fault.empty(); }
   // The choice in force with the channels really launched; none where nobody knows it.
   [[nodiscard]] std::optional<Choice> choice_in_force() const;
 };

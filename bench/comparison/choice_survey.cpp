@@ -7,7 +7,7 @@
 
 #include "candidate.hpp"
 #include "host/nccl/nccl_environment.hpp"
-#include "host/process/settings.hpp"
+#include "ranks/start_ranks.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -19,8 +19,9 @@ std::vector<Verification> probe(RankGroup& rank_group, std::size_t bytes,
                                 const std::vector<Choice>& choices) {
   Batch batch{bytes, 1, CallMode::graph, 1, 0, {}, {}};
   for (const Choice& choice : choices) {
-    batch.candidates.push_back({static_cast<int>(batch.candidates.size()), to_string(choice),
-                                ControlMode::settings, choice, false});
+    batch.candidates.push_back({.id = static_cast<int>(batch.candidates.size()),
+                                .name = to_string(choice),
+                                .forced = choice});
   }
   return rank_group.call("probe", batch).get<std::vector<Verification>>();
 }
@@ -42,23 +43,6 @@ int count_channels(RankGroup& rank_group, const Machine& machine) {
                : channels_where_unknown;
 }
 
-// As in link_evidence(): NCCL prices LL128 over PCIe only where the user asks for it.
-LinkKind find_link(const std::vector<Choice>& priced) {
-  const auto own = host::read_process_environment();
-  const bool is_by_user = own.contains("NCCL_PROTO") || own.contains("NCCL_ALGO");
-  const bool has_ll128 = std::any_of(priced.begin(), priced.end(), [](const Choice& entry) {
-    return entry.protocol == Protocol::ll128;
-  });
-  return has_ll128 && !is_by_user ? LinkKind::nvlink : LinkKind::pcie;
-}
-
-// As its ranks see it: this process's variables under the group's.
-NcclLimits limits_of(const RankGroup& rank_group) {
-  Environment all = host::read_process_environment();
-  for (const auto& [name, value] : rank_group.plan().variables) all[name] = value;
-  return host::parse_nccl_limits(all);
-}
-
 }  // namespace
 
 ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::size_t max_bytes) {
@@ -66,11 +50,16 @@ ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::
   const auto entries = all_entries();
   const auto answers = probe(rank_group, max_bytes, entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!answers.at(i).is_unavailable) survey.entries.push_back(entries[i]);
+    const auto& answer = answers.at(i).answer;
+    if (answer && answer->is_applied) survey.entries.push_back(entries[i]);
   }
-  survey.link = find_link(survey.entries);
+  // Not this process's: the ranks may have been given others.
+  const auto environment = rank_group.environment();
+  survey.link = link_of_entries(survey.entries, environment);
+  survey.channels_that_fit = machine.channels_that_fit();
   survey.communicator = {machine.ranks, count_channels(rank_group, machine), machine.nccl,
-                         limits_of(rank_group), sharing_of(machine.ranks, machine.gpus)};
+                         host::parse_nccl_limits(environment),
+                         sharing_of(machine.ranks, machine.gpus)};
   return survey;
 }
 
@@ -80,7 +69,11 @@ std::vector<Choice> candidates_at(std::size_t bytes, const ChoiceSurvey& survey,
                [ll128](const Choice& entry) {
                  return ll128 == Ll128Use::where_priced || entry.protocol != Protocol::ll128;
                });
-  return enumerate_candidates(entries, bytes, survey.communicator);
+  auto candidates = enumerate_candidates(entries, bytes, survey.communicator);
+  std::erase_if(candidates, [&](const Choice& choice) {
+    return survey.channels_that_fit && choice.channels > *survey.channels_that_fit;
+  });
+  return candidates;
 }
 
 }  // namespace lanewise::bench

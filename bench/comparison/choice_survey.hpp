@@ -4,12 +4,13 @@
 
 // Which choices a rank_group's communicator has at all, asked of NCCL itself through the plugin.
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/model/waves.hpp"
 #include "core/nccl/link_evidence.hpp"
+#include "ranks/machine.hpp"
 #include "ranks/rank_group.hpp"
-#include "ranks/rank_options.hpp"
 #include "search/candidates.hpp"
 
 namespace lanewise::bench {
@@ -18,6 +19,7 @@ struct ChoiceSurvey {
   std::vector<Choice> entries;  // algorithm and protocol that NCCL prices; channels are NCCL's
   Communicator communicator;
   LinkKind link = LinkKind::pcie;
+  std::optional<int> channels_that_fit;  // of Machine
 };
 
 // Captures each entry once, and one call with as many channels as there can be. The channels are

@@ -4,8 +4,9 @@
 #include "comparison.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace lanewise::bench {
 namespace {
@@ -39,43 +40,6 @@ void add_timing_options(CLI::App& command, TimingOptions& options) {
   command.add_option("--seed", options.seed, "Of the data and the order")->capture_default_str();
 }
 
-std::optional<Estimate> ComparedArm::time() const {
-  if (us.empty()) return std::nullopt;
-  return estimate_median(us);
-}
-
-std::optional<Estimate> ComparedArm::ratio() const {
-  if (ratios.empty()) return std::nullopt;
-  return estimate_median(ratios);
-}
-
-Verdict ComparedArm::verdict() const {
-  const auto estimate = ratio();
-  if (!estimate) return Verdict::undecided;
-  std::vector<double> medians = medians_elsewhere;
-  const bool is_one = medians.empty();
-  const std::size_t own = is_one ? ratios.size() : rounds_here;
-  if (own > 0) medians.push_back(median(std::span(ratios).first(own)));
-  // Both the rounds and, where there are several, the communicators must say so.
-  const auto is_sure = [&](double limit, Verdict wanted) {
-    return judge(*estimate, limit) == wanted && (is_one || judge_across(medians, limit) == wanted);
-  };
-  if (is_sure(gain_limit, Verdict::better)) return Verdict::better;
-  if (is_sure(never_worse_limit, Verdict::worse)) return Verdict::worse;
-  return Verdict::undecided;
-}
-
-std::vector<ComparedArm> arms_at(std::size_t bytes, const ArmSet& arm_set) {
-  std::vector<ComparedArm> arms;
-  for (const RunningArm& arm : arm_set.arms) {
-    Candidate candidate{0, arm.plan.name, arm.plan.arm, arm.plan.forced(bytes),
-                        arm.plan.is_one_shot};
-    if (candidate.forced) candidate.arm = ControlMode::settings;
-    arms.push_back({arm.rank_group, candidate, {}, false, {}, {}});
-  }
-  return arms;
-}
-
 SizeComparison::SizeComparison(std::size_t bytes, TimingOptions options,
                                std::vector<ComparedArm> arms, int first_id)
     : bytes_(bytes), options_(options), arms_(std::move(arms)), random_(options.seed + bytes) {
@@ -89,32 +53,49 @@ void SizeComparison::set_step(double gap_us, std::vector<std::size_t> trace) {
   trace_ = std::move(trace);
 }
 
-void SizeComparison::prepare() {
-  std::set<RankGroup*> groups;
-  for (const ComparedArm& compared : arms_) groups.insert(compared.rank_group);
-  for (RankGroup* rank_group : groups) {
-    std::vector<ComparedArm*> mine;
-    for (ComparedArm& compared : arms_) {
-      if (compared.rank_group == rank_group) mine.push_back(&compared);
+void SizeComparison::prepare() { prepare_missing(); }
+
+// Also what has to be built anew, as its ranks were started afresh.
+void SizeComparison::prepare_missing() {
+  while (true) {
+    std::vector<ComparedArm*> missing;
+    for (ComparedArm& arm : arms_) {
+      if (arm.is_out || arm.rank_group->has_started(arm.prepared_in)) continue;
+      const bool is_of_one_group = missing.empty() || missing.front()->rank_group == arm.rank_group;
+      if (is_of_one_group && missing.size() < candidates_a_request) missing.push_back(&arm);
     }
-    prepare_in(*rank_group, mine);
+    if (missing.empty()) return;
+    RankGroup& group = *missing.front()->rank_group;
+    group.start_afresh_if_gone();
+    try {
+      prepare_in(group, missing);
+    } catch (const RankFailure& failure) {
+      put_out(failure);
+    }
   }
+}
+
+void SizeComparison::put_out(const RankFailure& failure) {
+  const auto found = std::find_if(arms_.begin(), arms_.end(), [&](const ComparedArm& arm) {
+    return !arm.is_out && arm.candidate.id == failure.candidate;
+  });
+  if (found == arms_.end()) throw failure;
+  found->is_out = true;
+  found->failure = failure.what();
 }
 
 void SizeComparison::prepare_in(RankGroup& rank_group, std::span<ComparedArm* const> some) {
   const CallMode mode = options_.is_eager ? CallMode::eager : CallMode::graph;
-  for (std::size_t first = 0; first < some.size(); first += candidates_a_request) {
-    const auto part = some.subspan(first, std::min(some.size() - first, candidates_a_request));
-    Batch batch{bytes_, options_.calls, mode, random_(), gap_us_, trace_, {}};
-    for (const ComparedArm* compared : part) batch.candidates.push_back(compared->candidate);
-    const auto answers = rank_group.call("prepare", batch).get<std::vector<Verification>>();
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      ComparedArm& compared = *part[i];
-      compared.verification = answers.at(i);
-      const bool is_stock = &compared == arms_.data();
-      compared.is_out = compared.verification.is_unavailable ||
-                        (!compared.verification.fault.empty() && !is_stock);
-    }
+  Batch batch{bytes_, options_.calls, mode, random_(), gap_us_, trace_, {}};
+  for (const ComparedArm* arm : some) batch.candidates.push_back(arm->candidate);
+  const auto answers = rank_group.call("prepare", batch).get<std::vector<Verification>>();
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    ComparedArm& arm = *some[i];
+    arm.verification = answers.at(i);
+    arm.prepared_in = rank_group.starts();
+    const bool is_stock = &arm == arms_.data();
+    arm.is_out =
+        !arm.verification.refusal.empty() || (!arm.verification.fault.empty() && !is_stock);
   }
 }
 
@@ -125,9 +106,9 @@ std::vector<double> SizeComparison::time_in_order(std::span<const std::size_t> o
     RankGroup* rank_group = arms_[order[times.size()]].rank_group;
     std::vector<int> ids;
     for (std::size_t i = times.size(); i < order.size(); ++i) {
-      const ComparedArm& compared = arms_[order[i]];
-      if (compared.rank_group != rank_group) break;
-      ids.push_back(compared.candidate.id);
+      const ComparedArm& arm = arms_[order[i]];
+      if (arm.rank_group != rank_group) break;
+      ids.push_back(arm.candidate.id);
     }
     const auto some = rank_group->call("time", {{"ids", ids}, {"launches", options_.launches}})
                           .get<std::vector<double>>();
@@ -137,11 +118,31 @@ std::vector<double> SizeComparison::time_in_order(std::span<const std::size_t> o
 }
 
 RoundTimes SizeComparison::time_round(std::span<const std::size_t> who) {
+  bool is_warm = true;
+  while (true) {
+    prepare_missing();
+    if (is_without_stock()) return {{}, std::vector<std::optional<double>>(who.size())};
+    const auto times = try_round(who);
+    // The first round of fresh ranks does not count.
+    if (times && is_warm) return *times;
+    is_warm = times.has_value();
+  }
+}
+
+// Nothing where an arm failed.
+std::optional<RoundTimes> SizeComparison::try_round(std::span<const std::size_t> who) {
   std::vector<std::size_t> order = {0, 0};
-  order.insert(order.end(), who.begin(), who.end());
+  std::copy_if(who.begin(), who.end(), std::back_inserter(order),
+               [&](std::size_t index) { return !arms_[index].is_out; });
   std::shuffle(order.begin(), order.end(), random_);
-  const auto times = time_in_order(order);
-  RoundTimes round{{}, std::vector<double>(who.size())};
+  std::vector<double> times;
+  try {
+    times = time_in_order(order);
+  } catch (const RankFailure& failure) {
+    put_out(failure);
+    return std::nullopt;
+  }
+  RoundTimes round{{}, std::vector<std::optional<double>>(who.size())};
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] == 0) {
       round.stock_us.push_back(times[i]);
@@ -159,28 +160,30 @@ void SizeComparison::run_round() {
     if (!arms_[index].is_out) who.push_back(index);
   }
   const RoundTimes round = time_round(who);
-  if (rounds_++ < uncounted_rounds) return;
+  if (rounds_++ < uncounted_rounds || is_without_stock()) return;
   const double stock = (round.stock_us[0] + round.stock_us[1]) / 2;
   arms_[0].us.push_back(stock);
   arms_[0].ratios.push_back(1);
   for (std::size_t i = 0; i < who.size(); ++i) {
-    arms_[who[i]].us.push_back(round.us[i]);
-    arms_[who[i]].ratios.push_back(stock / round.us[i]);
+    if (!round.us[i]) continue;
+    arms_[who[i]].us.push_back(*round.us[i]);
+    arms_[who[i]].ratios.push_back(stock / *round.us[i]);
   }
 }
 
 void SizeComparison::run(double limit, std::chrono::steady_clock::time_point deadline) {
-  while (rounds_ < options_.fewest_rounds + uncounted_rounds ||
-         (rounds_ < options_.most_rounds + uncounted_rounds && !is_decided(limit) &&
-          std::chrono::steady_clock::now() < deadline)) {
+  while (!is_without_stock() &&
+         (rounds_ < options_.fewest_rounds + uncounted_rounds ||
+          (rounds_ < options_.most_rounds + uncounted_rounds && !is_decided(limit) &&
+           std::chrono::steady_clock::now() < deadline))) {
     run_round();
   }
 }
 
 bool SizeComparison::is_decided(double limit) const {
-  return std::all_of(arms_.begin() + 1, arms_.end(), [&](const ComparedArm& compared) {
-    const auto ratio = compared.ratio();
-    return compared.is_out || (ratio && judge(*ratio, limit) != Verdict::undecided);
+  return std::all_of(arms_.begin() + 1, arms_.end(), [&](const ComparedArm& arm) {
+    const auto ratio = arm.ratio();
+    return arm.is_out || (ratio && judge(*ratio, limit) != Verdict::undecided);
   });
 }
 
@@ -193,6 +196,7 @@ void SizeComparison::absorb(const SizeComparison& other) {
     mine.us.insert(mine.us.end(), theirs.us.begin(), theirs.us.end());
     mine.ratios.insert(mine.ratios.end(), theirs.ratios.begin(), theirs.ratios.end());
     mine.is_out = mine.is_out || theirs.is_out;
+    if (mine.failure.empty()) mine.failure = theirs.failure;
     mine.verification.wrong += theirs.verification.wrong;
     if (mine.verification.fault.empty()) mine.verification.fault = theirs.verification.fault;
   }
@@ -201,48 +205,67 @@ void SizeComparison::absorb(const SizeComparison& other) {
 
 void SizeComparison::finish() {
   std::map<RankGroup*, std::vector<int>> ids;
-  for (const ComparedArm& compared : arms_) {
-    ids[compared.rank_group].push_back(compared.candidate.id);
+  for (const ComparedArm& arm : arms_) {
+    if (arm.rank_group->has_started(arm.prepared_in))
+      ids[arm.rank_group].push_back(arm.candidate.id);
   }
   for (const auto& [rank_group, mine] : ids)
     static_cast<void>(rank_group->call("drop", {{"ids", mine}}));
 }
 
 void SizeComparison::soak(std::size_t index, int calls) {
-  ComparedArm& compared = arms_.at(index);
+  ComparedArm& arm = arms_.at(index);
   int left = (calls + options_.calls - 1) / options_.calls;
-  while (left > 0 && !compared.is_out) {
+  while (left > 0 && !arm.is_out) {
     const int rounds = std::min(left, soak_rounds_a_request);
     left -= rounds;
-    const auto found =
-        compared.rank_group
-            ->call("soak", {{"id", compared.candidate.id}, {"rounds", rounds}, {"seed", random_()}})
-            .get<Verification>();
-    if (found.fault.empty()) continue;
-    compared.verification.wrong += found.wrong;
-    compared.verification.fault = found.fault;
-    compared.is_out = true;
+    try {
+      const auto found =
+          arm.rank_group
+              ->call("soak", {{"id", arm.candidate.id}, {"rounds", rounds}, {"seed", random_()}})
+              .get<Verification>();
+      arm.verification.wrong += found.wrong;
+      arm.verification.fault = found.fault;
+      arm.is_out = !found.fault.empty();
+    } catch (const RankFailure& failure) {
+      put_out(failure);
+    }
   }
 }
 
 void SizeComparison::drop(std::size_t index) {
-  ComparedArm& compared = arms_.at(index);
-  compared.is_out = true;
-  const std::vector<int> ids = {compared.candidate.id};
-  static_cast<void>(compared.rank_group->call("drop", {{"ids", ids}}));
+  ComparedArm& arm = arms_.at(index);
+  arm.is_out = true;
+  if (!arm.rank_group->has_started(std::exchange(arm.prepared_in, 0))) return;
+  const std::vector<int> ids = {arm.candidate.id};
+  static_cast<void>(arm.rank_group->call("drop", {{"ids", ids}}));
 }
 
 void SizeComparison::restore(std::size_t index) {
-  ComparedArm& compared = arms_.at(index);
-  if (!compared.is_out || !compared.verification.is_usable()) return;
-  ComparedArm* const alone = &compared;
-  prepare_in(*compared.rank_group, {&alone, 1});
+  ComparedArm& arm = arms_.at(index);
+  if (!arm.is_out || !arm.is_usable()) return;
+  arm.is_out = false;
+  arm.prepared_in = 0;
+  prepare_missing();
 }
 
 bool SizeComparison::has_wrong_sums() const {
-  return std::any_of(arms_.begin(), arms_.end(), [](const ComparedArm& compared) {
-    return !compared.verification.fault.empty();
-  });
+  return std::any_of(arms_.begin(), arms_.end(),
+                     [](const ComparedArm& arm) { return !arm.verification.fault.empty(); });
+}
+
+void SizeComparison::add_failures(Failures& failures) const {
+  for (const ComparedArm& arm : arms_)
+    if (!arm.failure.empty()) failures.emplace(arm.candidate.name, arm.failure);
+}
+
+void SizeComparison::leave_out(const Failures& failures) {
+  for (ComparedArm& arm : arms_) {
+    const auto found = failures.find(arm.candidate.name);
+    if (found == failures.end()) continue;
+    arm.is_out = true;
+    arm.failure = found->second;
+  }
 }
 
 }  // namespace lanewise::bench

@@ -3,7 +3,8 @@
 #pragma once
 
 // One size's measurement: arms are built and checked, then timed in rounds, each in random
-// order with stock among them, and compared with stock inside their round.
+// order with stock among them, and compared with stock inside their round. An arm in which ranks
+// hang or die is out, and the others go on in fresh ranks.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
@@ -12,9 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "arms.hpp"
-#include "candidate.hpp"
-#include "core/statistics.hpp"
+#include "compared_arm.hpp"
 
 namespace lanewise::bench {
 
@@ -30,36 +29,16 @@ struct TimingOptions {
 // --calls, --rounds, --most-rounds, --budget, --eager, --seed.
 void add_timing_options(CLI::App& command, TimingOptions& options);
 
-struct ComparedArm {
-  RankGroup* rank_group = nullptr;
-  Candidate candidate;
-  Verification verification;
-  bool is_out = false;         // wrong sums or not available: no longer timed
-  std::vector<double> us;      // one a round
-  std::vector<double> ratios;  // stock over this one, one a round
-  // Medians of the ratios in other communicators whose comparisons were absorbed.
-  std::vector<double> medians_elsewhere;
-  std::size_t rounds_here = 0;  // of `ratios`, those of this comparison's own communicator
-
-  // Nothing for a compared that was never timed.
-  [[nodiscard]] std::optional<Estimate> time() const;
-  [[nodiscard]] std::optional<Estimate> ratio() const;
-  // better: above gain_limit for sure; worse: below never_worse_limit for sure.
-  [[nodiscard]] Verdict verdict() const;
-};
-
-// One compared for each arm.
-[[nodiscard]] std::vector<ComparedArm> arms_at(std::size_t bytes, const ArmSet& arm_set);
-
-// `us` in the order asked for.
+// `us` in the order asked for; nothing for an arm that failed in this round, and no time of stock
+// where that did.
 struct RoundTimes {
   std::vector<double> stock_us;
-  std::vector<double> us;
+  std::vector<std::optional<double>> us;
 };
 
 class SizeComparison {
  public:
-  // The first compared is stock: it is timed even where its sums are wrong. Comparisons that live
+  // The first arm is stock: it is timed even where its sums are wrong. Comparisons that live
   // at the same time in one rank_group need different `first_id`s, further apart than they have
   // arms.
   SizeComparison(std::size_t bytes, TimingOptions options, std::vector<ComparedArm> arms,
@@ -68,20 +47,21 @@ class SizeComparison {
   // As an engine's step: see Batch. Before prepare().
   void set_step(double gap_us, std::vector<std::size_t> trace);
 
-  // Builds and checks all of them. Throws RankFailure.
+  // Builds and checks those that are not out. Throws RankFailure, as all that follows, where ranks
+  // fail outside of any arm or cannot be started afresh.
   void prepare();
   // Times stock twice and each of those still in once.
   void run_round();
-  // Rounds until each compared is decided against `limit`, within the options' rounds and until
+  // Rounds until each arm is decided against `limit`, within the options' rounds and until
   // `deadline`; the fewest rounds are run in any case.
   void run(double limit, std::chrono::steady_clock::time_point deadline);
   // One round of stock, twice, and these arms, without keeping the times.
   [[nodiscard]] RoundTimes time_round(std::span<const std::size_t> who);
-  // Checks a compared's sums again over `calls` calls with ever new data; wrong ones put it out.
+  // Checks an arm's sums again over `calls` calls with ever new data; wrong ones put it out.
   void soak(std::size_t index, int calls);
   // Takes over the samples of the same comparison held in other ranks.
   void absorb(const SizeComparison& other);
-  // Frees the ranks' graphs; samples stay. drop: of one compared, which is then out; restore: has
+  // Frees the ranks' graphs; samples stay. drop: of one arm, which is then out; restore: has
   // it back, built and checked anew, unless NCCL refused it or a sum was wrong.
   void finish();
   void drop(std::size_t index);
@@ -92,10 +72,17 @@ class SizeComparison {
   [[nodiscard]] std::span<ComparedArm> arms() noexcept { return arms_; }
   [[nodiscard]] std::span<const ComparedArm> arms() const noexcept { return arms_; }
   [[nodiscard]] bool has_wrong_sums() const;
+  // Stock was refused or has failed: nothing can be compared at this size.
+  [[nodiscard]] bool is_without_stock() const { return arms_.front().is_out; }
+  void add_failures(Failures& failures) const;
+  void leave_out(const Failures& failures);
 
  private:
   void prepare_in(RankGroup& rank_group, std::span<ComparedArm* const> some);
+  void prepare_missing();
+  void put_out(const RankFailure& failure);
   [[nodiscard]] std::vector<double> time_in_order(std::span<const std::size_t> order);
+  [[nodiscard]] std::optional<RoundTimes> try_round(std::span<const std::size_t> who);
   [[nodiscard]] bool is_decided(double limit) const;
 
   std::size_t bytes_;

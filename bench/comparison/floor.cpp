@@ -14,19 +14,26 @@ namespace {
 
 constexpr const char* arm_name = "one-shot";
 
+// Of no other size is it tried then.
+void throw_failure(const ComparedArm& arm) {
+  if (!arm.failure.empty()) throw RankFailure(arm.failure);
+}
+
 // The median of one size; nothing where it has none, with a remark where it should have one.
 std::optional<double> time_at(std::size_t bytes, const ArmSet& arm_set, const TimingOptions& timing,
                               Floor& floor) {
   SizeComparison comparison(bytes, timing, arms_at(bytes, arm_set));
   comparison.prepare();
   const ComparedArm& one_shot = comparison.arms().front();
+  throw_failure(one_shot);
   if (!one_shot.verification.fault.empty())
     floor.remarks.push_back("one-shot at " + show_size(bytes) +
                             " is wrong: " + one_shot.verification.fault);
-  if (one_shot.verification.is_unavailable && floor.remarks.empty())
+  if (!one_shot.verification.refusal.empty() && floor.remarks.empty())
     floor.remarks.push_back("one-shot: not at " + show_size(bytes) + " and above");
   if (one_shot.is_out || !one_shot.verification.fault.empty()) return std::nullopt;
   comparison.run(never_worse_limit, std::chrono::steady_clock::time_point::max());
+  throw_failure(one_shot);
   comparison.finish();
   const auto time = one_shot.time();
   return time ? std::optional(time->median) : std::nullopt;

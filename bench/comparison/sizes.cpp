@@ -3,10 +3,10 @@
 
 #include "sizes.hpp"
 
-#include <charconv>
 #include <limits>
 #include <set>
 
+#include "core/byte_size.hpp"
 #include "core/error.hpp"
 #include "host/files/json.hpp"
 #include "host/files/text_file.hpp"
@@ -96,17 +96,10 @@ std::vector<std::size_t> choose_sizes(const SizeOptions& options) {
 }
 
 std::size_t parse_size(std::string_view text) {
-  std::size_t number = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view suffix = text.substr(static_cast<std::size_t>(end.ptr - text.data()));
-  std::size_t factor = 0;
-  if (suffix.empty()) factor = 1;
-  if (suffix == "K" || suffix == "KiB") factor = kibi;
-  if (suffix == "M" || suffix == "MiB") factor = kibi * kibi;
-  if (end.ec != std::errc() || factor == 0 || number > largest / factor) {
+  const auto bytes = parse_byte_size(text);
+  if (!bytes || *bytes > largest)
     throw Error("\"" + std::string(text) + "\" is no payload: 14336, 14K, 4M, at most 1 GiB");
-  }
-  return number * factor;
+  return *bytes;
 }
 
 std::string show_size(std::size_t bytes) {

@@ -12,21 +12,22 @@
 namespace lanewise::bench {
 
 void add_faults(Summary& summary, const SizeComparison& comparison) {
-  for (const ComparedArm& compared : comparison.arms()) {
-    if (compared.verification.fault.empty()) continue;
-    summary.faults.push_back(compared.candidate.name + " at " + show_size(comparison.bytes()) +
-                             ": " + compared.verification.fault);
+  comparison.add_failures(summary.failures);
+  for (const ComparedArm& arm : comparison.arms()) {
+    if (arm.verification.fault.empty()) continue;
+    summary.faults.push_back(arm.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
+                             arm.verification.fault);
   }
 }
 
 void add_to(Summary& summary, const SizeComparison& comparison) {
   add_faults(summary, comparison);
-  for (const ComparedArm& compared : comparison.arms()) {
-    const std::string& arm = compared.candidate.name;
-    const auto ratio = compared.ratio();
+  for (const ComparedArm& arm : comparison.arms()) {
+    const std::string& name = arm.candidate.name;
+    const auto ratio = arm.ratio();
     if (!ratio) continue;
-    summary.ratios[arm].push_back(ratio->median);
-    if (compared.verdict() == Verdict::worse) summary.slower.push_back({arm, comparison.bytes()});
+    summary.ratios[name].push_back(ratio->median);
+    if (arm.verdict() == Verdict::worse) summary.slower.push_back({name, comparison.bytes()});
   }
 }
 
@@ -40,11 +41,15 @@ void keep_confirmed(std::vector<SlowArm>& slower, const SizeComparison& again) {
   std::erase_if(slower, [&](const SlowArm& slow) {
     if (slow.bytes != again.bytes()) return false;
     const auto arms = again.arms();
-    return std::any_of(arms.begin(), arms.end(), [&](const ComparedArm& compared) {
-      return compared.candidate.name == slow.arm && compared.ratio() &&
-             compared.verdict() != Verdict::worse;
+    return std::any_of(arms.begin(), arms.end(), [&](const ComparedArm& arm) {
+      return arm.candidate.name == slow.arm && arm.ratio() && arm.verdict() != Verdict::worse;
     });
   });
+}
+
+void show_failures(const Failures& failures) {
+  for (const auto& [name, evidence] : failures)
+    std::printf("UNSAFE: %s: %s\n", name.c_str(), evidence.c_str());
 }
 
 void show_means(const Summary& summary, const ArmSet& arm_set) {
@@ -60,6 +65,7 @@ void show_means(const Summary& summary, const ArmSet& arm_set) {
 
 void show_findings(const Summary& summary) {
   for (const std::string& fault : summary.faults) std::printf("WRONG: %s\n", fault.c_str());
+  show_failures(summary.failures);
   for (const SlowArm& slow : summary.slower) {
     std::printf("slower than stock: %s at %s\n", slow.arm.c_str(), show_size(slow.bytes).c_str());
   }

@@ -22,6 +22,7 @@ struct SlowArm {
 struct Summary {
   std::map<std::string, std::vector<double>> ratios;  // by arm
   std::vector<std::string> faults;                    // wrong sums, in words
+  Failures failures;                                  // arms in which ranks hung or died
   std::vector<SlowArm> slower;                        // for sure below never_worse_limit
 };
 
@@ -33,6 +34,8 @@ void add_faults(Summary& summary, const SizeComparison& comparison);  // alone
 // it, or that are not in it.
 void keep_confirmed(std::vector<SlowArm>& slower, const SizeComparison& again);
 
+// A line each.
+void show_failures(const Failures& failures);
 void show_means(const Summary& summary, const ArmSet& arm_set);
 // Wrong sums, and what is slower than the first arm.
 void show_findings(const Summary& summary);

@@ -37,7 +37,7 @@ class Tuning {
       const auto start = Clock::now();
       RoundResult result = measure(*plan, outcome.faults);
       result.seconds = std::chrono::duration<double>(Clock::now() - start).count() -
-                       std::exchange(soak_seconds_, 0);
+                       std::exchange(unpaid_seconds_, 0);
       halving_.record(*plan, result);
       ++outcome.rounds;
       show_progress(static_cast<std::size_t>(halving_.progress() * 100), 100,
@@ -46,6 +46,8 @@ class Tuning {
     for (const auto& comparison : comparisons_) {
       if (comparison) comparison->finish();
     }
+    for (const auto& [name, evidence] : failures_)
+      outcome.unsafe.push_back({parse_choice(name).value_or(Choice{}), evidence});
     outcome.sizes = halving_.results();
     forget_unusable(outcome.sizes);
     outcome.is_ll128_verified = has_soaked_ && !has_soaked_wrong_;
@@ -78,38 +80,50 @@ class Tuning {
     for (const Choice& choice : plan.choices) {
       const std::size_t index = find(*comparison, choice);
       // What all sizes have in common may have lost at this one.
-      const bool was_usable = comparison->arms()[index].verification.is_usable();
+      const bool was_usable = comparison->arms()[index].is_usable();
       comparison->restore(index);
       if (was_usable) note_fault(*comparison, index, faults);
       if (!comparison->arms()[index].is_out) who.push_back(index);
     }
+    const auto start = Clock::now();
     const RoundTimes round = comparison->time_round(who);
+    take_failures(*comparison, start);
     RoundResult result{round.stock_us, {}, 0};
+    // Where stock is refused nothing can be measured, and each round passes at once.
+    if (round.stock_us.empty()) result.stock_us = {1, 1};
     for (const Choice& choice : plan.choices) {
       const auto place = std::find(who.begin(), who.end(), find(*comparison, choice));
       result.us.push_back(place == who.end()
                               ? time_of_unusable_us
-                              : round.us[static_cast<std::size_t>(place - who.begin())]);
+                              : round.us[static_cast<std::size_t>(place - who.begin())].value_or(
+                                    time_of_unusable_us));
     }
     return result;
   }
 
+  // What failed at any size is left out at all. The time-outs are not a part of the budget.
+  void take_failures(SizeComparison& comparison, Clock::time_point start) {
+    const auto& stock = comparison.arms().front();
+    if (!stock.failure.empty()) throw RankFailure(stock.failure);
+    const std::size_t known = failures_.size();
+    comparison.add_failures(failures_);
+    if (failures_.size() == known) return;
+    unpaid_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+    for (const auto& other : comparisons_)
+      if (other) other->leave_out(failures_);
+  }
+
   std::unique_ptr<SizeComparison> open(const RoundPlan& plan, std::vector<std::string>& faults) {
-    std::vector<ComparedArm> arms = {
-        {&group_, {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}}};
-    for (const Choice& choice : plan.choices) {
-      arms.push_back({&group_,
-                      {0, to_string(choice), ControlMode::settings, choice, false},
-                      {},
-                      false,
-                      {},
-                      {}});
-    }
+    std::vector<ComparedArm> arms = {stock_arm(group_)};
+    for (const Choice& choice : plan.choices) arms.push_back(choice_arm(group_, choice));
     TimingOptions timing;
     timing.seed = request_.seed;
     auto comparison = std::make_unique<SizeComparison>(plan.bytes, timing, std::move(arms),
                                                        static_cast<int>(plan.size) * ids_a_size);
+    comparison->leave_out(failures_);
+    const auto start = Clock::now();
     comparison->prepare();
+    take_failures(*comparison, start);
     soak(*comparison);
     for (std::size_t index = 0; index < comparison->arms().size(); ++index)
       note_fault(*comparison, index, faults);
@@ -118,11 +132,11 @@ class Tuning {
 
   void note_fault(const SizeComparison& comparison, std::size_t index,
                   std::vector<std::string>& faults) {
-    const ComparedArm& compared = comparison.arms()[index];
-    if (compared.verification.fault.empty()) return;
-    faults.push_back(compared.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
-                     compared.verification.fault);
-    const auto& forced = compared.candidate.forced;
+    const ComparedArm& arm = comparison.arms()[index];
+    if (arm.verification.fault.empty()) return;
+    faults.push_back(arm.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
+                     arm.verification.fault);
+    const auto& forced = arm.candidate.forced;
     has_soaked_wrong_ = has_soaked_wrong_ || (forced && forced->protocol == Protocol::ll128);
   }
 
@@ -130,9 +144,9 @@ class Tuning {
   void forget_unusable(std::vector<MeasuredSize>& sizes) const {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (!sizes[i].choice || comparisons_[i] == nullptr) continue;
-      const ComparedArm& compared =
-          comparisons_[i]->arms()[find(*comparisons_[i], *sizes[i].choice)];
-      if (!compared.verification.is_usable()) sizes[i] = {.bytes = sizes[i].bytes};
+      const ComparedArm& arm = comparisons_[i]->arms()[find(*comparisons_[i], *sizes[i].choice)];
+      if (!arm.is_usable() || comparisons_[i]->is_without_stock())
+        sizes[i] = {.bytes = sizes[i].bytes};
     }
   }
 
@@ -142,19 +156,20 @@ class Tuning {
     const auto start = Clock::now();
     const auto arms = comparison.arms();
     for (std::size_t index = 1; index < arms.size(); ++index) {
-      const ComparedArm& compared = arms[index];
-      if (compared.candidate.forced->protocol != Protocol::ll128) continue;
-      if (!compared.verification.is_unavailable) comparison.soak(index, request_.soak_calls);
+      const ComparedArm& arm = arms[index];
+      if (arm.candidate.forced->protocol != Protocol::ll128) continue;
+      if (arm.is_usable()) comparison.soak(index, request_.soak_calls);
       has_soaked_ = true;
-      has_soaked_wrong_ = has_soaked_wrong_ || !compared.verification.fault.empty();
+      has_soaked_wrong_ = has_soaked_wrong_ || !arm.verification.fault.empty();
     }
-    soak_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+    unpaid_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+    take_failures(comparison, Clock::now());
   }
 
   static std::size_t find(const SizeComparison& comparison, const Choice& choice) {
     const auto arms = comparison.arms();
-    const auto found = std::find_if(arms.begin() + 1, arms.end(), [&](const ComparedArm& compared) {
-      return compared.candidate.forced == choice;
+    const auto found = std::find_if(arms.begin() + 1, arms.end(), [&](const ComparedArm& arm) {
+      return arm.candidate.forced == choice;
     });
     return static_cast<std::size_t>(found - arms.begin());
   }
@@ -173,7 +188,8 @@ class Tuning {
   TuneRequest request_;
   Halving halving_;
   std::vector<std::unique_ptr<SizeComparison>> comparisons_;
-  double soak_seconds_ = 0;
+  Failures failures_;
+  double unpaid_seconds_ = 0;
   bool has_soaked_ = false;
   bool has_soaked_wrong_ = false;
   Clock::time_point start_ = Clock::now();

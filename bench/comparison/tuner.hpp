@@ -26,15 +26,22 @@ struct TuneRequest {
   int soak_calls = 0;  // of each LL128 candidate; 0: LL128 is left out
 };
 
+struct UnsafeChoice {
+  Choice choice;
+  std::string evidence;
+};
+
 struct TuneOutcome {
-  std::vector<MeasuredSize> sizes;  // for build_rules
-  std::vector<std::string> faults;  // wrong sums, in words
-  bool is_ll128_verified = false;   // soaked at every size without a wrong sum
-  double noise = 0;                 // relative_spread of stock against itself; 0 without readings
+  std::vector<MeasuredSize> sizes;   // for build_rules
+  std::vector<std::string> faults;   // wrong sums, in words
+  std::vector<UnsafeChoice> unsafe;  // in which ranks hung or died
+  bool is_ll128_verified = false;    // soaked at every size without a wrong sum
+  double noise = 0;                  // relative_spread of stock against itself; 0 without readings
   int rounds = 0;
 };
 
-// The rank_group has the plugin and buffers for the largest size. Throws RankFailure.
+// The rank_group has the plugin and buffers for the largest size. Throws RankFailure where
+// stock itself fails.
 [[nodiscard]] TuneOutcome tune_choices(RankGroup& rank_group, const ChoiceSurvey& survey,
                                        const TuneRequest& request);
 

@@ -3,9 +3,9 @@
 
 #include "environment_options.hpp"
 
-#include <algorithm>
-#include <stdexcept>
+#include <limits>
 
+#include "core/byte_size.hpp"
 #include "core/error.hpp"
 
 namespace lanewise::bench {
@@ -24,35 +24,10 @@ void add_environment_options(CLI::App& command, EnvironmentOptions& options) {
 }
 
 long long parse_memory(const std::string& text) {
-  std::size_t used = 0;
-  long long value = -1;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::logic_error&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  constexpr long long largest = 1LL << 20;  // of any unit: a PiB is no GPU's
-  if (used == 0 || value < 0 || shift < 0 || (shift > 0 && value > largest))
+  const auto bytes = parse_byte_size(text);
+  if (!bytes || *bytes > std::numeric_limits<long long>::max())
     throw Error("\"" + text + "\" is no amount of memory: expected 256M, 1G, 64K or bytes");
-  return value << shift;
-}
-
-Environment parse_variables(const std::string& text) {
-  Environment variables;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const std::string part = text.substr(start, end - start);
-    const std::size_t equals = part.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error("\"" + part + "\" is no NAME=VALUE, in " + text);
-    }
-    variables[part.substr(0, equals)] = part.substr(equals + 1);
-    start = end + 1;
-  }
-  return variables;
+  return static_cast<long long>(*bytes);
 }
 
 }  // namespace lanewise::bench

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/profile/profile.hpp"
+#include "search/variables.hpp"
 
 namespace lanewise::bench {
 
@@ -21,7 +21,5 @@ void add_environment_options(CLI::App& command, EnvironmentOptions& options);
 
 // "256M", "1G", "64K" or bytes. Throws Error for anything else.
 [[nodiscard]] long long parse_memory(const std::string& text);
-// "NAME=VALUE,NAME=VALUE". Throws Error for anything else.
-[[nodiscard]] Environment parse_variables(const std::string& text);
 
 }  // namespace lanewise::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -22,9 +23,6 @@ namespace lanewise::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// A third of a tune's default budget: one setting that hangs must not eat it all.
-constexpr int most_timeout_s = 20;
 
 // What stock's environment has over host memory, and best at the smallest sizes screened.
 constexpr int few_channels = 4;
@@ -72,12 +70,13 @@ class Screener {
  public:
   Screener(const Machine& machine, const ScreenOptions& options)
       : machine_(machine), options_(options), sizes_(pick_sizes(options.sizes)) {
-    options_.ranks.timeout_s = std::min(options_.ranks.timeout_s, most_timeout_s);
+    options_.ranks = with_short_timeout(options_.ranks);
     stock_ = open("stock", environment_without_plugin(machine), "");
     // Before anybody else is there: free memory is the whole device's.
     for (const std::size_t bytes : sizes_) {
-      SizeComparison comparison(bytes, options_.timing, {stock_contender()});
+      SizeComparison comparison(bytes, options_.timing, {stock_arm(*stock_)});
       comparison.prepare();
+      throw_where_stock_failed(comparison);
       comparison.finish();
     }
     stock_memory_ = memory_of(*stock_);
@@ -116,7 +115,8 @@ class Screener {
         open(to_string(screening.variables), variables, is_injected ? options_.ranks.inject : "");
     const auto survey = survey_choices(*rank_group, machine_, sizes_.back());
     ll128_ = buffers_needed(survey);
-    const auto choices = choices_with(survey.communicator.channels);
+    const auto choices = choices_with(
+        std::min(survey.communicator.channels, survey.channels_that_fit.value_or(INT_MAX)));
     std::vector<double> ratios;
     for (const std::size_t bytes : sizes_) {
       const auto ratio = compare(arms(*rank_group, choices), bytes, screening);
@@ -135,49 +135,50 @@ class Screener {
     return has_ll128 ? Ll128Buffers::needed : Ll128Buffers::idle;
   }
 
-  ComparedArm stock_contender() const {
-    return {stock_.get(), {0, "stock", ControlMode::stock, {}, false}, {}, false, {}, {}};
-  }
-
   // The best ratio at one size; a fault where any sum was wrong, also that of a slow choice.
   double compare(std::vector<ComparedArm> arms, std::size_t bytes, Screening& screening) {
     SizeComparison comparison(bytes, options_.timing, std::move(arms));
     comparison.prepare();
+    throw_where_stock_failed(comparison);
     double best = 0;
+    // Of a failure the whole environment is accused: what a server does in it by itself, it may.
+    if (!find_fault(comparison, screening.fault)) comparison.run(gain_limit, Clock::now());
+    throw_where_stock_failed(comparison);
     if (find_fault(comparison, screening.fault)) {
       comparison.finish();
       return best;
     }
-    comparison.run(gain_limit, Clock::now());
-    for (const ComparedArm& compared : comparison.arms().subspan(1))
-      if (const auto ratio = compared.ratio()) best = std::max(best, ratio->median);
+    for (const ComparedArm& arm : comparison.arms().subspan(1))
+      if (const auto ratio = arm.ratio()) best = std::max(best, ratio->median);
     comparison.finish();
     if (best <= 0) throw std::runtime_error("no choice could be timed at " + show_size(bytes));
     return best;
   }
 
   std::vector<ComparedArm> arms(RankGroup& rank_group, const std::vector<Choice>& choices) const {
-    std::vector<ComparedArm> all = {stock_contender()};
-    all.emplace_back();
-    all.back().rank_group = &rank_group;
-    all.back().candidate.name = "lanewise";
-    for (const Choice& choice : choices) {
-      all.emplace_back();
-      all.back().rank_group = &rank_group;
-      all.back().candidate.name = to_string(choice);
-      all.back().candidate.forced = choice;
-    }
+    std::vector<ComparedArm> all = {stock_arm(*stock_)};
+    all.push_back({.rank_group = &rank_group, .candidate = {.name = "lanewise"}});
+    for (const Choice& choice : choices) all.push_back(choice_arm(rank_group, choice));
     return all;
   }
 
   static bool find_fault(const SizeComparison& comparison, std::string& fault) {
-    for (const ComparedArm& compared : comparison.arms().subspan(1)) {
-      if (compared.verification.fault.empty()) continue;
-      fault = compared.candidate.name + " at " + show_size(comparison.bytes()) + ": " +
-              compared.verification.fault;
+    for (const ComparedArm& arm : comparison.arms().subspan(1)) {
+      const auto& found = arm.failure.empty() ? arm.verification.fault : arm.failure;
+      if (found.empty()) continue;
+      fault = arm.candidate.name + " at " + show_size(comparison.bytes()) + ": " + found;
       return true;
     }
     return false;
+  }
+
+  // memory_of() then finds these ranks gone, which ends the screening.
+  void throw_where_stock_failed(const SizeComparison& comparison) const {
+    const ComparedArm& stock = comparison.arms().front();
+    if (!stock.is_out) return;
+    if (!stock.failure.empty()) stock_->kill();
+    throw RankFailure("stock at " + show_size(comparison.bytes()) + ": " +
+                      (stock.failure.empty() ? stock.verification.refusal : stock.failure));
   }
 
   static long long memory_of(RankGroup& rank_group) {
@@ -223,7 +224,8 @@ ScreenOutcome screen_environments(const Machine& machine, const ScreenOptions& o
     base = screen(keyed);
   }
   const auto axes = options.given.empty()
-                        ? setting_axes(own, options.graph_file, screener.ll128_buffers())
+                        ? setting_axes(own, options.graph_file, screener.ll128_buffers(),
+                                       machine.channels_that_fit())
                         : given_axes(options.given);
   EnvironmentSearch search(base.variables, axes, options.memory_limit_bytes);
   search.record(base);

@@ -10,7 +10,7 @@
 
 #include "comparison/comparison.hpp"
 #include "environment_options.hpp"
-#include "ranks/rank_options.hpp"
+#include "ranks/machine.hpp"
 #include "search/environment_search.hpp"
 
 namespace lanewise::bench {

@@ -12,7 +12,6 @@
 #include "core/profile/environment_plan.hpp"
 #include "gpu/devices.hpp"
 #include "host/machine/topology_source.hpp"
-#include "host/process/settings.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -22,13 +21,6 @@ constexpr int check_rounds = 8;
 
 // Of prefill, where a call takes milliseconds.
 constexpr int prefill_calls = 4;
-
-// As the plugin's ranks see it: this process's variables under the rank_group's.
-Environment environment_of(const RankGroup& rank_group) {
-  Environment all = host::read_process_environment();
-  for (const auto& [name, value] : rank_group.plan().variables) all[name] = value;
-  return keyed_part(all);
-}
 
 // Positions in the topology; empty where one GPU is not found there.
 std::vector<int> positions_of_ranks(const Topology& topology, int ranks) {
@@ -59,24 +51,24 @@ double mean_speedup(const RuleSet& rules, const std::vector<MeasuredSize>& sizes
   return geometric_mean(ratios);
 }
 
+// No fault of the environment: more blocks than the GPUs of this machine hold at once.
+struct NotTried : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct AgainstStock {
   double speedup = 0;
   std::string slower;  // sizes at which it is slower for sure, for people; empty: none
 };
 
+// As the plugin will do there: by a rule, by NCCL, or by the wave model.
 std::vector<ComparedArm> arms(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes) {
-  std::vector<ComparedArm> both(2);
-  both[0].rank_group = base.rank_group.get();
-  both[0].candidate.name = "stock";
-  both[0].candidate.arm = ControlMode::stock;
-  both[1].rank_group = swept.rank_group.get();
-  // As the plugin will do there: by a rule, by NCCL, or by the wave model.
   const RuleSet& rules = swept.tuned.groups.front().rules;
   const Rule* rule = rules.find(bytes);
-  both[1].candidate.name = rule == nullptr ? "without a rule" : to_string(rule->choice);
-  both[1].candidate.arm = rules.keeps_stock(bytes) ? ControlMode::stock : ControlMode::settings;
-  if (rule != nullptr) both[1].candidate.forced = rule->choice;
-  return both;
+  ComparedArm mine{.rank_group = swept.rank_group.get(), .candidate = {.name = "without a rule"}};
+  if (rule != nullptr) mine = choice_arm(*swept.rank_group, rule->choice);
+  if (rules.keeps_stock(bytes)) mine.candidate.arm = ControlMode::stock;
+  return {stock_arm(*base.rank_group), mine};
 }
 
 Estimate ratio_to_stock(SweptEnvironment& base, SweptEnvironment& swept, std::size_t bytes,
@@ -84,12 +76,17 @@ Estimate ratio_to_stock(SweptEnvironment& base, SweptEnvironment& swept, std::si
   SizeComparison comparison(bytes, timing, arms(base, swept, bytes));
   comparison.prepare();
   comparison.run(never_worse_limit, std::chrono::steady_clock::now());
-  const ComparedArm& mine = comparison.arms()[1];
-  const auto ratio = mine.ratio();
   comparison.finish();
+  for (const ComparedArm& arm : comparison.arms()) {
+    const std::string what = arm.candidate.name + " at " + show_size(bytes) + ": ";
+    if (!arm.verification.refusal.empty()) throw NotTried(what + arm.verification.refusal);
+    if (!arm.failure.empty()) throw std::runtime_error(what + arm.failure);
+  }
+  const ComparedArm& mine = comparison.arms()[1];
   if (!mine.verification.fault.empty())
     throw std::runtime_error(mine.candidate.name + " at " + show_size(bytes) + ": " +
                              mine.verification.fault);
+  const auto ratio = mine.ratio();
   if (!ratio) throw std::runtime_error("its choice could not be timed at " + show_size(bytes));
   return *ratio;
 }
@@ -149,12 +146,15 @@ bool settle(Profile& profile, SweptEnvironment& base, SweptEnvironment& swept,
 bool sweep_screened(Profile& profile, const Machine& machine, const ScreenOptions& screen,
                     const TuneRequest& request, SweptEnvironment& base,
                     const Screening& screening) {
-  RankOptions ranks = screen.ranks;
+  RankOptions ranks = with_short_timeout(screen.ranks);
   ranks.inject.clear();
   try {
     auto swept = sweep_environment(machine, ranks, screening.variables, screen.type, request);
     swept.tuned.memory_bytes = screening.memory_bytes;
     return settle(profile, base, swept, request);
+  } catch (const NotTried& error) {
+    std::printf("left out %s: %s\n", to_string(screening.variables).c_str(), error.what());
+    return false;
   } catch (const std::runtime_error& error) {
     profile.unsafe.push_back({screening.variables, error.what()});
     std::printf("UNSAFE %s: %s\n", to_string(screening.variables).c_str(), error.what());
@@ -179,8 +179,9 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
               to_string(variables).c_str());
   swept.outcome = tune_choices(*swept.rank_group, survey, request);
   GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
-                 swept.outcome.is_ll128_verified, build_rules(swept.outcome.sizes), survey.link};
-  swept.tuned.variables = environment_of(*swept.rank_group);
+                 swept.outcome.is_ll128_verified,
+                 build_rules(swept.outcome.sizes, survey.communicator), survey.link};
+  swept.tuned.variables = keyed_part(swept.rank_group->environment());
   swept.tuned.speedup = mean_speedup(group.rules, swept.outcome.sizes);
   swept.tuned.groups.push_back(std::move(group));
   return swept;

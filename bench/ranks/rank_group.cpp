@@ -14,7 +14,9 @@
 #include <memory>
 #include <thread>
 
+#include "host/process/settings.hpp"
 #include "rank_loop.hpp"
+#include "search/variables.hpp"
 #include "wait.hpp"
 
 extern char** environ;
@@ -28,6 +30,7 @@ constexpr std::chrono::milliseconds patience_at_the_end{10'000};
 // Checking costs a system call a rank: some 3 ms apart when napping.
 constexpr int looks_between_checks = 50;
 
+// Of all that this process has, not of NCCL's and our own alone.
 std::vector<std::string> merged_environment(const Environment& variables) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -49,28 +52,40 @@ std::vector<char*> pointers_of(std::vector<std::string>& texts) {
 
 }  // namespace
 
-RankGroup::RankGroup(RankGroupPlan plan)
-    : plan_(std::move(plan)),
-      block_(plan_.kind == RankKind::joined ? SharedBlock::create_named(plan_.job, plan_.ranks)
-                                            : SharedBlock::create(plan_.ranks)) {
+RankGroup::RankGroup(RankGroupPlan plan) : plan_(std::move(plan)) { start(); }
+
+Environment RankGroup::environment() const {
+  return with_changes(host::read_process_environment(), plan_.variables);
+}
+
+void RankGroup::start() {
+  const bool is_joined = plan_.kind == RankKind::joined;
+  shared_ =
+      std::make_unique<SharedBlock>(is_joined ? SharedBlock::create_named(plan_.job, plan_.ranks)
+                                              : SharedBlock::create(plan_.ranks));
   is_running_ = true;
-  if (plan_.kind == RankKind::joined) {
-    join();
-    return;
-  }
-  const int each = plan_.kind == RankKind::threads ? plan_.ranks : 1;
+  ++starts_;
   try {
-    for (int rank = 0; rank < plan_.ranks; rank += each) spawn({0, rank, each});
+    const int each = plan_.kind == RankKind::threads ? plan_.ranks : 1;
+    for (int rank = 0; rank < plan_.ranks && !is_joined; rank += each) spawn({0, rank, each});
+    if (is_joined) join();
+    static_cast<void>(call("open", plan_.opening));
   } catch (const std::exception&) {
     kill_all();
     throw;
   }
 }
 
+void RankGroup::start_afresh_if_gone() {
+  if (is_running_) return;
+  if (plan_.kind == RankKind::joined) throw RankFailure(end_);
+  start();
+}
+
 void RankGroup::join() {
   const auto deadline = Clock::now() + plan_.timeout;
   Backoff backoff;
-  while (block_.layout().joined.load() + 1 < static_cast<std::uint32_t>(plan_.ranks)) {
+  while (block().joined.load() + 1 < static_cast<std::uint32_t>(plan_.ranks)) {
     if (Clock::now() > deadline) {
       SharedBlock::remove_name(plan_.job);
       throw RankFailure("not all ranks have come within " + std::to_string(plan_.timeout.count()) +
@@ -106,7 +121,7 @@ RankGroup::~RankGroup() {
 // Joined ranks say by their last barrier that they are ending.
 void RankGroup::wait_for_the_end() noexcept {
   const auto deadline = Clock::now() + patience_at_the_end;
-  while (block_.layout().joined.load() > 0 && Clock::now() < deadline) {
+  while (block().joined.load() > 0 && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -114,7 +129,7 @@ void RankGroup::wait_for_the_end() noexcept {
 void RankGroup::spawn(const Child& place) {
   std::vector<std::string> arguments = {"lanewise-bench",
                                         "rank",
-                                        std::to_string(block_.descriptor()),
+                                        std::to_string(shared_->descriptor()),
                                         std::to_string(place.first_rank),
                                         std::to_string(place.rank_count),
                                         std::to_string(getpid())};
@@ -131,7 +146,7 @@ void RankGroup::spawn(const Child& place) {
 void RankGroup::send(std::string_view operation, const nlohmann::json& request) {
   const std::string text = nlohmann::json{{"operation", operation}, {"request", request}}.dump();
   if (text.size() > message_bytes) throw std::runtime_error("the request is too long");
-  Message& message = block_.layout().request;
+  Message& message = block().request;
   std::memcpy(message.text.data(), text.data(), text.size());
   message.length = static_cast<std::uint32_t>(text.size());
   message.number.fetch_add(1, std::memory_order_release);
@@ -139,7 +154,7 @@ void RankGroup::send(std::string_view operation, const nlohmann::json& request) 
 
 nlohmann::json RankGroup::call(std::string_view operation, const nlohmann::json& request) {
   if (!is_running_) throw RankFailure("the ranks of " + plan_.label + " are gone");
-  Message& answer = block_.layout().answer;
+  Message& answer = block().answer;
   const std::uint32_t last = answer.number.load(std::memory_order_acquire);
   send(operation, request);
   const auto deadline = Clock::now() + plan_.timeout;
@@ -148,8 +163,10 @@ nlohmann::json RankGroup::call(std::string_view operation, const nlohmann::json&
   while (answer.number.load(std::memory_order_acquire) == last) {
     if (++looks % looks_between_checks == 0) throw_if_dead();
     if (Clock::now() > deadline) {
-      fail("no answer within " + std::to_string(plan_.timeout.count()) +
-           " s: " + describe_laggards());
+      const auto laggards = find_laggards();
+      fail(
+          "no answer within " + std::to_string(plan_.timeout.count()) + " s: " + describe(laggards),
+          laggards.front());
     }
     backoff.pause();
   }
@@ -157,16 +174,16 @@ nlohmann::json RankGroup::call(std::string_view operation, const nlohmann::json&
 }
 
 void RankGroup::throw_if_dead() {
-  const BlockLayout& layout = block_.layout();
+  const BlockLayout& layout = block();
   if (layout.any_failed.load(std::memory_order_acquire) != 0) {
     // The first to fail sets the flag and then writes its error: let it finish.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       const RankSlot& slot = layout.slots[static_cast<std::size_t>(rank)];
       if (slot.has_failed.load(std::memory_order_acquire) == 0) continue;
-      fail(describe(rank) + ": " + slot.error.data());
+      fail(describe(rank) + ": " + slot.error.data(), rank);
     }
-    fail("a rank failed without a word");
+    fail("a rank failed without a word", 0);
   }
   for (Child& child : children_) {
     int status = 0;
@@ -176,34 +193,43 @@ void RankGroup::throw_if_dead() {
                                 ? "was killed by signal " + std::to_string(WTERMSIG(status))
                                 : "ended with status " + std::to_string(WEXITSTATUS(status));
     const std::string who = child.rank_count == 1 ? "" : "the process of all ranks, at ";
-    fail(who + describe(child.first_rank) + " " + end);
+    fail(who + describe(child.first_rank) + " " + end, child.first_rank);
   }
 }
 
-void RankGroup::fail(const std::string& cause) {
+// `rank`: one that shows by its phase what failed.
+void RankGroup::fail(const std::string& cause, int rank) {
+  const auto candidate = block().slots[static_cast<std::size_t>(rank)].candidate.load();
   kill_all();
-  throw RankFailure(plan_.label + ": " + cause);
+  end_ = plan_.label + ": " + cause;
+  if (candidate == 0) throw RankFailure(end_);
+  throw RankFailure(end_, static_cast<int>(candidate) - 1);
 }
 
 std::string RankGroup::describe(int rank) const {
-  const char* phase = block_.layout().slots[static_cast<std::size_t>(rank)].phase.data();
+  const char* phase = block().slots[static_cast<std::size_t>(rank)].phase.data();
   return "rank " + std::to_string(rank) + " (" + (*phase != '\0' ? phase : "starting") + ")";
 }
 
-std::string RankGroup::describe_laggards() const {
+std::vector<int> RankGroup::find_laggards() const {
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
-  const auto& slots = block_.layout().slots;
+  const auto& slots = block().slots;
   for (int rank = 0; rank < plan_.ranks; ++rank) {
     least = std::min(least, slots[static_cast<std::size_t>(rank)].progress.load());
   }
   std::vector<int> behind;
   for (int rank = 0; rank < plan_.ranks; ++rank) {
-    if (slots[static_cast<std::size_t>(rank)].progress.load() == least) behind.push_back(rank);
+    if (slots[static_cast<std::size_t>(rank)].progress.load() <= least) behind.push_back(rank);
   }
-  if (static_cast<int>(behind.size()) == plan_.ranks) return "no rank goes on, " + describe(0);
+  // One may have moved on between the two looks.
+  return behind.empty() ? std::vector{0} : behind;
+}
+
+std::string RankGroup::describe(const std::vector<int>& laggards) const {
+  if (static_cast<int>(laggards.size()) == plan_.ranks) return "no rank goes on, " + describe(0);
   std::string text;
-  for (const int rank : behind) text += (text.empty() ? "" : ", ") + describe(rank);
-  return text + (behind.size() == 1 ? " is behind" : " are behind");
+  for (const int rank : laggards) text += (text.empty() ? "" : ", ") + describe(rank);
+  return text + (laggards.size() == 1 ? " is behind" : " are behind");
 }
 
 bool RankGroup::all_ended_within(std::chrono::milliseconds limit) noexcept {
@@ -222,7 +248,7 @@ bool RankGroup::all_ended_within(std::chrono::milliseconds limit) noexcept {
 void RankGroup::kill_all() noexcept {
   is_running_ = false;
   // Joined ranks are their launcher's to kill; those that wait see this and end.
-  if (plan_.kind == RankKind::joined) block_.layout().any_failed.store(1);
+  if (plan_.kind == RankKind::joined) block().any_failed.store(1);
   for (const Child& child : children_) {
     if (child.pid != 0) ::kill(child.pid, SIGKILL);
   }

@@ -5,7 +5,10 @@
 // A set of ranks with an environment of their own, driven from a process without CUDA: fresh
 // processes of this program, one per rank or one for all of them as threads.
 #include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,19 +27,22 @@ struct RankGroupPlan {
   RankKind kind = RankKind::processes;
   Environment variables;  // beside what this process has; an empty value unsets
   std::chrono::seconds timeout{60};
-  std::string job;  // of joined ranks, see JoinedRanks
+  std::string job;         // of joined ranks, see JoinedRanks
+  nlohmann::json opening;  // the request "open" that makes the communicators
 };
 
-// A rank died, failed or hung: what() names the rank and what it was doing. The rank_group is gone.
+// A rank died, failed or hung: what() names the rank and what it was doing. Its group is gone.
 class RankFailure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit RankFailure(const std::string& text, std::optional<int> failed_in = std::nullopt)
+      : std::runtime_error(text), candidate(failed_in) {}
+  std::optional<int> candidate;  // Candidate::id of the one that it was running, if any
 };
 
 // Not movable: the children hold its shared block.
 class RankGroup {
  public:
-  // Starts the ranks; they wait for the first request. Throws std::runtime_error.
+  // Starts the ranks and makes their communicators. Throws std::runtime_error.
   explicit RankGroup(RankGroupPlan plan);
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
@@ -47,10 +53,19 @@ class RankGroup {
   // the plan's timeout, after killing every rank.
   nlohmann::json call(std::string_view operation, const nlohmann::json& request);
 
+  // Fresh processes in place of those that failed. Throws RankFailure for joined ranks.
+  void start_afresh_if_gone();
+  // How often ranks were started; and whether those of a start, 1 or later, still run.
+  [[nodiscard]] int starts() const noexcept { return starts_; }
+  [[nodiscard]] bool has_started(int start) const noexcept {
+    return is_running_ && start == starts_;
+  }
+
   // Ends the ranks at once: a clean end takes seconds, which not every caller needs.
   void kill() noexcept { kill_all(); }
 
-  [[nodiscard]] const RankGroupPlan& plan() const noexcept { return plan_; }
+  // NCCL's variables and Lanewise's, as the ranks have them.
+  [[nodiscard]] Environment environment() const;
 
  private:
   struct Child {
@@ -59,21 +74,26 @@ class RankGroup {
     int rank_count = 0;
   };
 
+  void start();
   void spawn(const Child& place);
   void join();
   void wait_for_the_end() noexcept;
   void send(std::string_view operation, const nlohmann::json& request);
   void throw_if_dead();
-  [[noreturn]] void fail(const std::string& cause);
+  [[noreturn]] void fail(const std::string& cause, int rank);
+  [[nodiscard]] BlockLayout& block() const noexcept { return shared_->layout(); }
   [[nodiscard]] std::string describe(int rank) const;
-  [[nodiscard]] std::string describe_laggards() const;
+  [[nodiscard]] std::vector<int> find_laggards() const;
+  [[nodiscard]] std::string describe(const std::vector<int>& laggards) const;
   [[nodiscard]] bool all_ended_within(std::chrono::milliseconds limit) noexcept;
   void kill_all() noexcept;
 
   RankGroupPlan plan_;
-  SharedBlock block_;
+  std::unique_ptr<SharedBlock> shared_;
   std::vector<Child> children_;  // none where ranks are joined
   bool is_running_ = false;
+  int starts_ = 0;
+  std::string end_;  // how the ranks failed, if they did
 };
 
 }  // namespace lanewise::bench

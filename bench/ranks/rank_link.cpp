@@ -28,8 +28,9 @@ void throw_if_failed(const BlockLayout& block) {
 
 }  // namespace
 
-void RankLink::begin(std::string_view phase) noexcept {
+void RankLink::begin(std::string_view phase, std::optional<int> candidate) noexcept {
   RankSlot& slot = block_.slots[static_cast<std::size_t>(place_.rank)];
+  slot.candidate.store(candidate ? static_cast<std::uint32_t>(*candidate) + 1 : 0);
   store_text(slot.phase, phase);
   slot.progress.fetch_add(1, std::memory_order_release);
 }

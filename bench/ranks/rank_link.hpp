@@ -5,6 +5,7 @@
 // One rank's end of the shared block. Every wait ends with an exception when another rank fails;
 // a rank that hangs is the driver's business, which kills the rank_group.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ class RankLink {
   [[nodiscard]] bool leads_process() const noexcept { return place_.rank == place_.leader; }
   [[nodiscard]] std::array<char, 128>& unique_id() const noexcept { return block_.unique_id; }
 
-  // Says what this rank is about to do; shown if it dies or hangs.
-  void begin(std::string_view phase) noexcept;
+  // Says what this rank is about to do, and for which candidate; shown if it dies or hangs.
+  void begin(std::string_view phase, std::optional<int> candidate = std::nullopt) noexcept;
   // Waits for all ranks; counts as progress.
   void barrier();
   // The words of all ranks in rank order: words[rank * mine.size() + i]. At most 64 each.

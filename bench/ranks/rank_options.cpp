@@ -4,52 +4,10 @@
 #include "rank_options.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
 
-#include "commands/commands.hpp"
-#include "comparison/candidate.hpp"
-#include "core/error.hpp"
-#include "gpu/devices.hpp"
-#include "gpu/nccl_library.hpp"
-#include "gpu/plugin_control.hpp"
-#include "host/profile/profile_search.hpp"
-#include "joined_ranks.hpp"
+#include "shared_block.hpp"
 
 namespace lanewise::bench {
-namespace {
-
-constexpr NcclRelease first_with_ranks_on_one_gpu{2, 30, 3};
-constexpr const char* plugin_variable = "NCCL_TUNER_PLUGIN";
-
-void check_crowding(const Machine& machine) {
-  if (machine.ranks <= machine.gpus) return;
-  const std::string what =
-      std::to_string(machine.ranks) + " ranks on " + std::to_string(machine.gpus) + " GPUs need ";
-  if (machine.kind != RankKind::threads) {
-    throw Error(what + "--threads: processes on one GPU are time-sliced");
-  }
-  if (machine.nccl < first_with_ranks_on_one_gpu) {
-    throw Error(what + "NCCL " + to_string(first_with_ranks_on_one_gpu) + " or newer, this is " +
-                to_string(machine.nccl));
-  }
-}
-
-void set_unless_given(Environment& variables, const char* name, const char* value) {
-  if (std::getenv(name) == nullptr) variables.emplace(name, value);
-}
-
-void allow_crowding(const Machine& machine, Environment& variables) {
-  if (machine.ranks <= machine.gpus) return;
-  set_unless_given(variables, "NCCL_MULTI_RANK_GPU_ENABLE", "1");
-  // NVLS does not work with several ranks on a GPU.
-  set_unless_given(variables, "NCCL_NVLS_ENABLE", "0");
-  // A hardware queue for each rank's stream: kernels of two ranks in one queue wait for each other.
-  set_unless_given(variables, "CUDA_DEVICE_MAX_CONNECTIONS", "32");
-}
-
-}  // namespace
 
 void add_rank_options(CLI::App& command, RankOptions& options) {
   command.add_option("--ranks", options.ranks, "Ranks; without it one for each GPU")
@@ -58,79 +16,18 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
                    "Ranks as threads of one process; also more ranks than GPUs");
   command
       .add_option("--timeout", options.timeout_s,
-                  "Seconds until a rank that does not answer ends the run")
+                  "Seconds until ranks that do not answer are ended, and what they ran is left out")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  command.add_option("--plugin", options.plugin, "The plugin's file; without it the one beside us");
+  command.add_option("--plugin", options.plugin,
+                     "The plugin's file; without it the one beside this program");
   command.add_option("--inject", options.inject)->group("");
 }
 
-Machine inspect_machine(const RankOptions& options) {
-  if (!options.inject.empty()) static_cast<void>(parse_injection(options.inject));
-  const auto joined = find_joined_ranks();
-  if (joined && joined->rank > 0) throw Exit{serve_joined_rank(*joined)};
-  Machine machine;
-  for (const Device& device : list_devices()) machine.gpu_names.push_back(device.name);
-  machine.gpus = static_cast<int>(machine.gpu_names.size());
-  machine.ranks = options.ranks > 0 ? options.ranks : machine.gpus;
-  machine.kind = options.uses_threads ? RankKind::threads : RankKind::processes;
-  if (joined) {
-    machine.kind = RankKind::joined;
-    machine.ranks = joined->ranks;
-    machine.job = joined->job;
-  }
-  machine.nccl = open_nccl().release();
-  machine.plugin = find_plugin(options.plugin);
-  if (machine.ranks < 2) throw Error("one GPU makes no all-reduce: --ranks N --threads");
-  check_crowding(machine);
-  return machine;
-}
-
-Environment environment_without_plugin(const Machine& machine) {
-  Environment variables;
-  // Also the plugin that NCCL would find by its default name is kept out.
-  variables[plugin_variable] = "none";
-  allow_crowding(machine, variables);
-  return variables;
-}
-
-Environment environment_with_plugin(const Machine& machine) {
-  Environment variables;
-  variables["LANEWISE_PROFILE"] = host::no_profile;
-  // Counts outlive their process in /dev/shm, and nobody asks for those of a bench.
-  set_unless_given(variables, "LANEWISE_STATS", "0");
-  allow_crowding(machine, variables);
-  if (machine.kind == RankKind::joined) {
-    // The loader has read its path when these processes started.
-    variables[plugin_variable] = machine.plugin;
-    return variables;
-  }
-  const std::filesystem::path file = machine.plugin;
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  // By its short name, which every NCCL takes: 2.27.3 takes no path.
-  variables[plugin_variable] = "lanewise";
-  variables["LD_LIBRARY_PATH"] = file.parent_path().string() +
-                                 (path != nullptr && *path != '\0' ? ":" + std::string(path) : "");
-  return variables;
-}
-
-std::unique_ptr<RankGroup> open_rank_group(const Machine& machine, const RankOptions& options,
-                                           const RankGroupNeeds& needs) {
-  auto rank_group = std::make_unique<RankGroup>(
-      RankGroupPlan{needs.label, machine.ranks, machine.kind, needs.variables,
-                    std::chrono::seconds(options.timeout_s), machine.job});
-  const auto plugin = needs.variables.find(plugin_variable);
-  const bool has_plugin = plugin != needs.variables.end() && plugin->second != "none";
-  static_cast<void>(rank_group->call(
-      "open", {{"max_bytes", std::max(needs.max_bytes, survey_bytes)},
-               {"type", name_of(needs.type)},
-               {"plugin", has_plugin ? machine.plugin : ""},
-               {"inject", options.inject},
-               {"collective", name_of(options.collective)},
-               {"wants_one_shot", needs.wants_one_shot},
-               {"variables", machine.kind == RankKind::joined ? nlohmann::json(needs.variables)
-                                                              : nlohmann::json::object()}}));
-  return rank_group;
+RankOptions with_short_timeout(RankOptions options) {
+  constexpr int most_timeout_s = 20;
+  options.timeout_s = std::min(options.timeout_s, most_timeout_s);
+  return options;
 }
 
 }  // namespace lanewise::bench

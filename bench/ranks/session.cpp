@@ -21,11 +21,10 @@ int choose_device(int rank) {
   return device;
 }
 
-double read_cycles_per_us(int device) {
-  int kilohertz = 0;
-  check_cuda(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device),
-             "cudaDeviceGetAttribute");
-  return kilohertz / 1000.0;
+int read_attribute(int device, cudaDeviceAttr attribute) {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
 }
 
 std::size_t read_free_memory() {
@@ -61,7 +60,8 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   }
   device_ = choose_device(link_.rank());
   check_cuda(cudaFree(nullptr), "creating the CUDA context");
-  cycles_per_us_ = read_cycles_per_us(device_);
+  cycles_per_us_ = read_attribute(device_, cudaDevAttrClockRate) / 1000.0;
+  multiprocessors_ = read_attribute(device_, cudaDevAttrMultiProcessorCount);
   type_ = parse_data_type(request.at("type").get<std::string>());
   collective_ = parse_collective(request.at("collective").get<std::string>()).value();
   if (collective_ != Collective::all_reduce && !open_nccl().has_all_collectives())
@@ -102,7 +102,8 @@ void Session::warm_own_kernels() {
 
 void Session::begin(std::string_view what, const Prepared& prepared) {
   link_.begin(std::string(what) + " " + prepared.candidate.name + " at " +
-              std::to_string(prepared.bytes) + " bytes");
+                  std::to_string(prepared.bytes) + " bytes",
+              prepared.candidate.id);
 }
 
 void Session::steer(const Candidate& candidate) {
@@ -152,10 +153,10 @@ nlohmann::json Session::prepare(const nlohmann::json& request) {
     Prepared prepared = plan(candidate, batch);
     Verification verification;
     verification.id = candidate.id;
-    verification.is_unavailable =
-        candidate.is_one_shot && (batch.bytes > one_shot_bytes_ || type_ == DataType::fp8);
-    if (!verification.is_unavailable) verification = capture(prepared);
-    if (!verification.is_unavailable) {
+    if (candidate.is_one_shot && (batch.bytes > one_shot_bytes_ || type_ == DataType::fp8))
+      verification.refusal = "too large for it";
+    if (verification.refusal.empty()) verification = capture(prepared);
+    if (verification.refusal.empty()) {
       instantiate(prepared);
       verify(prepared, batch.seed, verification);
       prepared_.insert_or_assign(candidate.id, std::move(prepared));
@@ -175,11 +176,22 @@ Verification Session::capture(Prepared& prepared) {
   verification.id = prepared.candidate.id;
   verification.shape = prepared.graph.shape();
   if (control_ && !prepared.candidate.is_one_shot) verification.answer = control_->last_answer();
-  // Leaders alone have asked the plugin, but all ranks must agree on going on.
-  const bool is_refused = prepared.candidate.forced && control_ &&
-                          !(verification.answer && verification.answer->is_applied);
-  verification.is_unavailable = link_.gather_max(is_refused ? 1 : 0) > 0;
+  verification.refusal = find_refusal(prepared.candidate, verification);
   return verification;
+}
+
+// All ranks must agree on going on, but leaders alone have asked the plugin, and GPUs may differ in
+// how many ranks they have. What would hang is told by its captured launch: nothing runs yet.
+std::string Session::find_refusal(const Candidate& candidate, const Verification& found) {
+  const bool is_unpriced =
+      candidate.forced && control_ && !(found.answer && found.answer->is_applied);
+  const int ranks = ranks_of_this_gpu();
+  const bool is_crowded = ranks > 1 && !candidate.is_one_shot && found.shape &&
+                          found.shape->channels * ranks > multiprocessors_;
+  if (link_.gather_max(is_unpriced ? 1 : 0) > 0) return "not priced by NCCL";
+  const double blocks = link_.gather_max(is_crowded ? found.shape->channels * ranks : 0);
+  if (blocks == 0) return {};
+  return std::to_string(static_cast<int>(blocks)) + " blocks are too many for a GPU";
 }
 
 void Session::instantiate(Prepared& prepared) {
@@ -258,11 +270,14 @@ nlohmann::json Session::memory(const nlohmann::json&) {
   link_.barrier();
   const auto free = read_free_memory();
   link_.barrier();
+  const auto taken = static_cast<long long>(free_before_) - static_cast<long long>(free);
+  return {{"bytes", taken / ranks_of_this_gpu()}};
+}
+
+int Session::ranks_of_this_gpu() const {
   int devices = 0;
   check_cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-  const int ranks_here = (link_.ranks() - device_ + devices - 1) / devices;
-  const auto taken = static_cast<long long>(free_before_) - static_cast<long long>(free);
-  return {{"bytes", taken / ranks_here}};
+  return (link_.ranks() - device_ + devices - 1) / devices;
 }
 
 nlohmann::json Session::drop(const nlohmann::json& request) {

@@ -63,6 +63,8 @@ class Session {
   void open_one_shot();
   void steer(const Candidate& candidate);
   Verification capture(Prepared& prepared);
+  std::string find_refusal(const Candidate& candidate, const Verification& found);
+  int ranks_of_this_gpu() const;
   void instantiate(Prepared& prepared);
   void verify(const Prepared& prepared, std::uint64_t seed, Verification& verification);
   void verify_pattern(const Prepared& prepared, const InputCode& code, Verification& verification);
@@ -79,6 +81,7 @@ class Session {
   Collective collective_ = Collective::all_reduce;
   int device_ = 0;
   double cycles_per_us_ = 0;
+  int multiprocessors_ = 0;
   std::size_t free_before_ = 0;  // of the device's memory, when all ranks had their contexts
   std::optional<PluginControl> control_;
   std::unique_ptr<Communicator> communicator_;

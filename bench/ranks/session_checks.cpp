@@ -72,6 +72,7 @@ void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
 
 void Session::inject_fault(const Prepared& prepared) {
   if (injection_.rank != link_.rank() || prepared.candidate.arm != ControlMode::settings) return;
+  if (!injection_.candidate.empty() && injection_.candidate != prepared.candidate.name) return;
   switch (injection_.kind) {
     case FaultInjection::Kind::wrong:
       check_cuda(

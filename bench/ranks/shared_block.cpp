@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "host/process/process_identity.hpp"
 #include "wait.hpp"
 
 namespace lanewise::bench {
@@ -47,6 +48,13 @@ std::optional<int> open_named(const std::string& name) {
   return std::nullopt;
 }
 
+bool has_living_owner(const BlockLayout& layout) {
+  const std::uint64_t word = layout.owner.load(std::memory_order_acquire);
+  if (word == 0) return false;
+  const auto owner = host::ProcessIdentity::from_word(word, layout.owner_namespace);
+  return host::liveness_of(owner) != host::Liveness::dead;
+}
+
 }  // namespace
 
 SharedBlock SharedBlock::create_named(const std::string& name, int ranks) {
@@ -56,6 +64,9 @@ SharedBlock SharedBlock::create_named(const std::string& name, int ranks) {
   if (ftruncate(descriptor, sizeof(BlockLayout)) != 0) fail("ftruncate");
   auto* layout = static_cast<BlockLayout*>(map_block(descriptor));
   layout->ranks = ranks;
+  const auto self = host::this_process();
+  layout->owner_namespace = self.pid_namespace;
+  layout->owner.store(self.word(), std::memory_order_release);
   return {descriptor, layout};
 }
 
@@ -64,7 +75,8 @@ SharedBlock SharedBlock::attach_named(const std::string& name) {
   Backoff backoff;
   while (std::chrono::steady_clock::now() < deadline) {
     if (const auto descriptor = open_named(name)) {
-      return {*descriptor, static_cast<BlockLayout*>(map_block(*descriptor))};
+      SharedBlock block(*descriptor, static_cast<BlockLayout*>(map_block(*descriptor)));
+      if (has_living_owner(block.layout())) return block;
     }
     backoff.pause();
   }

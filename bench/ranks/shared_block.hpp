@@ -26,6 +26,7 @@ struct Message {
 struct alignas(64) RankSlot {
   std::atomic<std::uint32_t> progress{0};  // phases begun
   std::atomic<std::uint32_t> has_failed{0};
+  std::atomic<std::uint32_t> candidate{0};  // number of the one being run, from 1; 0: none
   std::array<char, 128> phase{};
   std::array<char, 512> error{};
   std::array<std::uint64_t, 64> words{};  // for RankLink::gather
@@ -35,6 +36,10 @@ struct BlockLayout {
   int ranks = 0;
   std::array<char, 128> unique_id{};     // ncclUniqueId
   std::atomic<std::uint32_t> joined{0};  // processes of mpirun or torchrun that are in
+  // Rank 0's process where they join by name: one that is dead left this behind. See
+  // host::ProcessIdentity; 0 until all else is written.
+  std::uint64_t owner_namespace = 0;
+  std::atomic<std::uint64_t> owner{0};
   std::atomic<std::uint32_t> arrived{0};
   std::atomic<std::uint32_t> generation{0};
   std::atomic<std::uint32_t> any_failed{0};
@@ -54,7 +59,8 @@ class SharedBlock {
   static SharedBlock attach(int descriptor);
 
   // The same under a name, for processes that have no common parent of ours: remove_name once all
-  // are in. attach_named waits for up to a minute for it to appear.
+  // are in. attach_named waits for up to a minute for it to appear;
+  // what a run that was killed has left is not taken for it.
   static SharedBlock create_named(const std::string& name, int ranks);
   static SharedBlock attach_named(const std::string& name);
   static void remove_name(const std::string& name) noexcept;

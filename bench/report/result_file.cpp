@@ -40,30 +40,30 @@ nlohmann::json describe_shape(const std::optional<LaunchShape>& shape) {
   return {{"channels", shape->channels}, {"threads", shape->threads}};
 }
 
-nlohmann::json describe_arm(const ComparedArm& compared) {
-  const auto& answer = compared.verification.answer;
-  const auto time = compared.time();
-  const auto ratio = compared.ratio();
+nlohmann::json describe_arm(const ComparedArm& arm) {
+  const auto& answer = arm.verification.answer;
+  const auto time = arm.time();
+  const auto ratio = arm.ratio();
   const auto part = [](const std::optional<Estimate>& estimate, double Estimate::*member) {
     return estimate ? nlohmann::json((*estimate).*member) : nlohmann::json(nullptr);
   };
-  return {
-      {"name", compared.candidate.name},
-      {"median_us", part(time, &Estimate::median)},
-      {"low_us", part(time, &Estimate::low)},
-      {"high_us", part(time, &Estimate::high)},
-      {"ratio", part(ratio, &Estimate::median)},
-      {"ratio_low", part(ratio, &Estimate::low)},
-      {"ratio_high", part(ratio, &Estimate::high)},
-      {"choice", describe_choice(compared.verification.choice_in_force())},
-      {"launch", describe_shape(compared.verification.shape)},
-      {"source", name_of(answer && answer->is_applied ? answer->source : Source::none)},
-      {"samples", compared.us.size()},
-      {"verdict", name_of(compared.verdict())},
-      {"wrong", compared.verification.wrong},
-      {"fault", compared.verification.fault.empty() ? nlohmann::json(nullptr)
-                                                    : nlohmann::json(compared.verification.fault)},
-      {"is_available", !compared.verification.is_unavailable}};
+  return {{"name", arm.candidate.name},
+          {"median_us", part(time, &Estimate::median)},
+          {"low_us", part(time, &Estimate::low)},
+          {"high_us", part(time, &Estimate::high)},
+          {"ratio", part(ratio, &Estimate::median)},
+          {"ratio_low", part(ratio, &Estimate::low)},
+          {"ratio_high", part(ratio, &Estimate::high)},
+          {"choice", describe_choice(arm.verification.choice_in_force())},
+          {"launch", describe_shape(arm.verification.shape)},
+          {"source", name_of(answer && answer->is_applied ? answer->source : Source::none)},
+          {"samples", arm.us.size()},
+          {"verdict", name_of(arm.verdict())},
+          {"wrong", arm.verification.wrong},
+          {"fault", arm.verification.fault.empty() ? nlohmann::json(nullptr)
+                                                   : nlohmann::json(arm.verification.fault)},
+          {"failure", arm.failure.empty() ? nlohmann::json(nullptr) : nlohmann::json(arm.failure)},
+          {"is_available", arm.verification.refusal.empty()}};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ nlohmann::json start_result(const std::string& command, const Machine& machine) 
 
 nlohmann::json describe_size(const SizeComparison& comparison) {
   nlohmann::json arms = nlohmann::json::array();
-  for (const ComparedArm& compared : comparison.arms()) arms.push_back(describe_arm(compared));
+  for (const ComparedArm& arm : comparison.arms()) arms.push_back(describe_arm(arm));
   return {{"bytes", comparison.bytes()}, {"arms", arms}};
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "comparison/comparison.hpp"
-#include "ranks/rank_options.hpp"
+#include "ranks/machine.hpp"
 
 namespace lanewise::bench {
 

@@ -20,23 +20,31 @@ std::string formatted(const char* format, Arguments... arguments) {
   return text;
 }
 
-std::string show_arm(const ComparedArm& compared) {
-  if (compared.verification.is_unavailable)
-    return formatted("  %41s",
-                     compared.candidate.is_one_shot ? "too large for it" : "not priced by NCCL");
-  if (!compared.verification.fault.empty()) return formatted("  %41s", "WRONG SUMS");
-  const auto time = compared.time();
-  const auto ratio = compared.ratio();
+std::string show_arm(const ComparedArm& arm) {
+  if (!arm.failure.empty()) return formatted("  %41s", "UNSAFE, left out");
+  if (!arm.verification.refusal.empty())
+    return formatted("  %41s", arm.verification.refusal.c_str());
+  if (!arm.verification.fault.empty()) return formatted("  %41s", "WRONG SUMS");
+  const auto time = arm.time();
+  const auto ratio = arm.ratio();
   if (!time || !ratio) return formatted("  %41s", "not timed");
   return formatted("  %8.2f %6.3f [%5.3f %5.3f] %-12s", time->median, ratio->median, ratio->low,
-                   ratio->high, show_choice(compared).c_str());
+                   ratio->high, show_choice(arm).c_str());
 }
 
 }  // namespace
 
-std::string show_choice(const ComparedArm& compared) {
-  const auto choice = compared.verification.choice_in_force();
+std::string show_choice(const ComparedArm& arm) {
+  const auto choice = arm.verification.choice_in_force();
   return choice ? to_string(*choice) : "-";
+}
+
+std::string show_candidate(const ComparedArm& arm) {
+  const auto& forced = arm.candidate.forced;
+  const auto& shape = arm.verification.shape;
+  if (!forced || !shape || forced->channels == 0 || forced->channels == shape->channels)
+    return arm.candidate.name;
+  return arm.candidate.name + " (" + std::to_string(shape->channels) + " launched)";
 }
 
 std::string show_heading(std::span<const RunningArm> arms) {
@@ -52,7 +60,8 @@ std::string show_line(const SizeComparison& comparison) {
   const auto stock = arms.front().time();
   std::string text = formatted("%10s  ", show_size(comparison.bytes()).c_str());
   text += stock ? formatted("%8.2f", stock->median) : formatted("%8s", "-");
-  for (const ComparedArm& compared : arms.subspan(1)) text += show_arm(compared);
+  if (!stock) text += show_arm(arms.front());
+  for (const ComparedArm& arm : arms.subspan(1)) text += show_arm(arm);
   return text;
 }
 

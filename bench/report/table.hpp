@@ -11,7 +11,9 @@
 namespace lanewise::bench {
 
 // "ring/ll/2", "ring/ll" where the channels are NCCL's, "-" where nobody knows.
-[[nodiscard]] std::string show_choice(const ComparedArm& compared);
+[[nodiscard]] std::string show_choice(const ComparedArm& arm);
+// The candidate's name, with the channels that NCCL really launched where those are others.
+[[nodiscard]] std::string show_candidate(const ComparedArm& arm);
 // Columns for a line of show_line.
 [[nodiscard]] std::string show_heading(std::span<const RunningArm> arms);
 [[nodiscard]] std::string show_line(const SizeComparison& comparison);

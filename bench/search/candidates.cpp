@@ -30,6 +30,14 @@ bool is_launched_before(const std::vector<Choice>& candidates, const Choice& cho
 
 }  // namespace
 
+LinkKind link_of_entries(std::span<const Choice> entries, const Environment& environment) {
+  const bool is_by_user = environment.contains("NCCL_PROTO") || environment.contains("NCCL_ALGO");
+  const bool has_ll128 = std::any_of(entries.begin(), entries.end(), [](const Choice& entry) {
+    return entry.protocol == Protocol::ll128;
+  });
+  return has_ll128 && !is_by_user ? LinkKind::nvlink : LinkKind::pcie;
+}
+
 std::vector<Choice> priced_entries(const CostTable& table, Ll128Use ll128) {
   std::vector<Choice> entries;
   for (std::size_t row = 0; row < algorithm_count; ++row) {

@@ -12,11 +12,18 @@
 #include "core/model/waves.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/nccl/cost_table.hpp"
+#include "core/nccl/link_evidence.hpp"
+#include "core/profile/profile.hpp"
 
 namespace lanewise {
 
 // LL128 is unsafe on PCIe until a soak on these GPUs found no wrong sum.
 enum class Ll128Use : std::uint8_t { never, where_priced };
+
+// As in link_evidence(): NCCL prices LL128 over PCIe only where the user asks for it.
+// `environment`: that of the ranks which NCCL showed these entries to.
+[[nodiscard]] LinkKind link_of_entries(std::span<const Choice> entries,
+                                       const Environment& environment);
 
 // The entries NCCL prices, channels left to NCCL.
 [[nodiscard]] std::vector<Choice> priced_entries(const CostTable& table, Ll128Use ll128);

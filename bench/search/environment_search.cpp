@@ -27,9 +27,11 @@ constexpr int stock_simple_bytes = 16 << 20;
 constexpr const char* idle_ll128_bytes = "307200";
 
 // What the user has set stays.
-SettingAxis channel_axis(const Environment& own, Ll128Buffers ll128) {
+SettingAxis channel_axis(const Environment& own, Ll128Buffers ll128,
+                         std::optional<int> most_channels) {
   SettingAxis axis{"channels", {}};
   for (const int channels : channel_counts) {
+    if (most_channels && channels > *most_channels) continue;
     Environment value = {{"NCCL_MIN_NCHANNELS", std::to_string(channels)}};
     if (!own.contains("NCCL_BUFFSIZE"))
       value.emplace("NCCL_BUFFSIZE", std::to_string(stock_simple_bytes / channels));
@@ -59,17 +61,18 @@ bool touches(const SettingAxis& axis, const Environment& own) {
 }  // namespace
 
 std::vector<SettingAxis> setting_axes(const Environment& own, const std::string& graph_file,
-                                      Ll128Buffers ll128) {
+                                      Ll128Buffers ll128, std::optional<int> most_channels) {
   std::vector<SettingAxis> axes;
   if (!graph_file.empty()) axes.push_back({"graph", {{{"NCCL_GRAPH_FILE", graph_file}}}});
   axes.push_back({"transport", {{{"NCCL_P2P_LEVEL", "SYS"}}, {{"NCCL_P2P_DISABLE", "1"}}}});
-  axes.push_back(channel_axis(own, ll128));
+  axes.push_back(channel_axis(own, ll128, most_channels));
   // In bytes a thread for tree and ring, each LL, LL128, Simple; the base environment's are higher.
   axes.push_back(
       {"threads", {{{"NCCL_THREAD_THRESHOLDS", "1 8 64 1 8 64"}}, {{"NCCL_NTHREADS", "256"}}}});
   // Stock's is 4 MiB a channel and peer.
   axes.push_back({"buffers", {{{"NCCL_BUFFSIZE", "1048576"}}, {{"NCCL_BUFFSIZE", "8388608"}}}});
-  std::erase_if(axes, [&](const SettingAxis& axis) { return touches(axis, own); });
+  std::erase_if(axes,
+                [&](const SettingAxis& axis) { return axis.values.empty() || touches(axis, own); });
   return axes;
 }
 

@@ -31,9 +31,11 @@ enum class Ll128Buffers : std::uint8_t { needed, idle };
 // none. Axes of which `own` (what the user has set) has any variable are left out. Channels share
 // stock's buffers, and idle ones are cut to a sixteenth: on two H200s, 8 ranks over host memory, 16
 // channels then take 142 instead of 334 MiB a rank and are faster above 4 MiB (bench/RESULTS.md).
+// More channels than `most_channels`, where ranks share GPUs, would hang and are not tried.
 [[nodiscard]] std::vector<SettingAxis> setting_axes(const Environment& own,
                                                     const std::string& graph_file,
-                                                    Ll128Buffers ll128);
+                                                    Ll128Buffers ll128,
+                                                    std::optional<int> most_channels = {});
 
 // One axis of whole environments: the search picks among them and builds on none.
 [[nodiscard]] std::vector<SettingAxis> given_axes(const std::vector<Environment>& environments);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "core/model/waves.hpp"
 #include "core/nccl/choice.hpp"
 #include "core/profile/rules.hpp"
 #include "core/statistics.hpp"
@@ -25,15 +26,14 @@ struct MeasuredSize {
   friend bool operator==(const MeasuredSize&, const MeasuredSize&) = default;
 };
 
-// Sizes further apart than this factor never join: NCCL halves threads and drops channels near
-// powers of two, and at most one of those lies between two sizes that join.
-inline constexpr std::size_t widest_gap = 2;
-
 // One rule for each run of neighbouring sizes that gain (judge(ratio, gain_limit) is better) with
-// the same choice and lie at most widest_gap apart. Its evidence is the weakest size's of the run.
+// the same choice, and between which nothing changes in how NCCL launches the choice or its own: a
+// rule reaches from one measured size to the next only where threads, channels and waves are the
+// same at all sizes between. Its evidence is the weakest size's of the run.
 // Stock's sizes: those without a gain whose interval ends below what the wave model must promise
 // (WavePolicy::least_gain), so that the model does not speak where it was measured to be wrong.
 // Throws Error where sizes are not ascending.
-[[nodiscard]] RuleSet build_rules(std::span<const MeasuredSize> sizes);
+[[nodiscard]] RuleSet build_rules(std::span<const MeasuredSize> sizes,
+                                  const Communicator& communicator);
 
 }  // namespace lanewise

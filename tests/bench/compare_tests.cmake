@@ -117,6 +117,12 @@ bench_test(TuneRefusesAVariableThatNoProfileHolds STATUS 2
   COMMAND ${small_tune} --environment NCCL_MIN_NCHANNELS=16,NCCL_CUMEM_ENABLE=0 -o unkeyed.json)
 bench_test(TuneRefusesAnEnvironmentThatItWouldNotTry STATUS 2 MATCH "--environment needs --layers both"
   COMMAND ${small_tune} --layers choice --environment NCCL_MIN_NCHANNELS=16 -o layers.json)
+bench_test(TuneMeasuresUnderWhatAnEngineSets STATUS 0
+  MATCH "as sglang 0\\.5\\.23 starts a server: NCCL_CUMEM_ENABLE=0 NCCL_GRAPH_REGISTER=0 NCCL_NVLS_ENABLE=0.*fake-nccl: NCCL_GRAPH_REGISTER=0"
+  ENVIRONMENT FAKE_NCCL_SHOWS=NCCL_GRAPH_REGISTER
+  COMMAND ${small_tune} --layers choice --engine sglang -o engine.json)
+bench_test(TuneRefusesAnUnknownEngine STATUS 2 MATCH "unknown engine .triton.: expected one of sglang, vllm"
+  COMMAND ${small_tune} --engine triton -o engine.json)
 bench_test(TuneSaysThatTheBudgetEndedTheSearch STATUS 0 MATCH "the budget ended the search"
   COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 56K --prefill 1M --budget 1 -o short.json)
 bench_test(TunePutsAWrongEnvironmentIntoTheProfileAsUnsafe STATUS 0

@@ -1,6 +1,14 @@
 # The bench linked to a GPU and an NCCL that are none.
+add_library(fake-driver SHARED fake_gpu/fake_driver.cpp)
+set_target_properties(fake-driver PROPERTIES
+  CXX_VISIBILITY_PRESET default OUTPUT_NAME cuda VERSION 1 SOVERSION 1
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_driver)
+target_include_directories(fake-driver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(fake-driver PRIVATE lanewise_flags)
+
 add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp fake_gpu/fake_one_shot.cpp)
-target_link_libraries(fake-bench PRIVATE lanewise_bench_core lanewise_flags)
+target_link_libraries(fake-bench PRIVATE
+  lanewise_bench_core lanewise_flags -Wl,--no-as-needed fake-driver -Wl,--as-needed)
 set_target_properties(fake-bench PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default)
 
 add_library(fake-nccl SHARED fake_gpu/fake_nccl.cpp)

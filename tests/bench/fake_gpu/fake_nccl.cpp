@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -66,11 +67,34 @@ CostArray priced(std::size_t bytes) {
   return table;
 }
 
-// Channels that a communicator has: 4, or more where the environment asks for them. Each takes a
-// MiB of device memory.
+int number_of(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::atoi(text) : otherwise;
+}
+
+// Channels that a communicator has: 4, or FAKE_NCCL_CHANNELS, under NCCL_MAX_NCHANNELS, and more
+// where NCCL_MIN_NCHANNELS asks for them. Each takes a MiB of device memory.
 int channels_of_communicator() {
-  const char* least = std::getenv("NCCL_MIN_NCHANNELS");
-  return std::max(4, least != nullptr ? std::atoi(least) : 0);
+  const int found = number_of("FAKE_NCCL_CHANNELS", 4);
+  return std::max(std::min(found, number_of("NCCL_MAX_NCHANNELS", found)),
+                  number_of("NCCL_MIN_NCHANNELS", 0));
+}
+
+// By itself two, or all of them where thresholds say so. From 2.31 on a tuner can only lower that.
+int channels_launched(int asked) {
+  const bool takes_all =
+      lanewise::fake::multiprocessors() > 0 && std::getenv("NCCL_THREAD_THRESHOLDS") != nullptr;
+  const int own = takes_all ? channels_of_communicator() : 2;
+  const bool only_lowers = number_of("LANEWISE_FAKE_NCCL", 23007) >= 23100;
+  if (asked <= 0 || (only_lowers && asked > own)) return own;
+  return std::min(asked, channels_of_communicator());
+}
+
+// The blocks of all ranks of a GPU wait for each other: those that do not fit never start.
+bool is_too_much(int channels, int ranks) {
+  const int room = lanewise::fake::multiprocessors();
+  const int gpus = lanewise::fake::gpus();
+  return room > 0 && ranks > gpus && channels * ((ranks + gpus - 1) / gpus) > room;
 }
 
 // Tree on four channels wins up to 128 KiB, and ring/simple above; more channels help a little, or
@@ -81,9 +105,7 @@ double real_us(int algorithm, int protocol, int channels, std::size_t bytes) {
                           std::getenv("NCCL_BUFFSIZE") != nullptr && bytes >= std::size_t{1} << 20;
   const double kib = static_cast<double>(bytes) / (is_cut_off ? 256 : 1024);
   const bool is_alike = std::getenv("FAKE_NCCL_ALIKE") != nullptr;
-  const double lanes = is_alike       ? 4
-                       : channels > 0 ? std::min(channels, channels_of_communicator())
-                                      : 2;
+  const double lanes = is_alike ? 4 : channels;
   if (algorithm == tree && protocol == ll) return 20 + kib / 4 / lanes;
   if (algorithm == ring && protocol == ll) return 40 + kib / 4 / lanes;
   return 60 + kib / 16 / lanes;
@@ -108,6 +130,15 @@ bool is_among_the_slow() {
 std::size_t wrong_after() {
   const char* text = std::getenv("FAKE_NCCL_WRONG_AFTER");
   return text == nullptr ? SIZE_MAX : std::strtoull(text, nullptr, 10);
+}
+
+// FAKE_NCCL_SHOWS=NAME: the variable as these ranks have it.
+void show_variable() {
+  const char* name = std::getenv("FAKE_NCCL_SHOWS");
+  if (name == nullptr) return;
+  const char* value = std::getenv(name);
+  std::printf("fake-nccl: %s=%s\n", name, value != nullptr ? value : "");
+  std::fflush(stdout);
 }
 
 void count_communicator() {
@@ -160,7 +191,11 @@ struct ncclComm {
     barrier();
   }
 
-  double ask(std::size_t bytes, int function = all_reduce) {
+  struct Launch {
+    int channels = 0;
+    double us = 0;
+  };
+  Launch ask(std::size_t bytes, int function = all_reduce) {
     CostArray table = priced(bytes);
     int channels = 0;
     float* costs = table[0].data();
@@ -172,7 +207,9 @@ struct ncclComm {
     for (int i = 0; i < algorithms * protocols; ++i) {
       if (costs[i] >= 0 && (best < 0 || costs[i] < costs[best])) best = i;
     }
-    return real_us(best / protocols, best % protocols, channels, bytes) * (is_slow ? 1.2 : 1);
+    const int launched = channels_launched(channels);
+    return {launched,
+            real_us(best / protocols, best % protocols, launched, bytes) * (is_slow ? 1.2 : 1)};
   }
 };
 
@@ -180,7 +217,7 @@ namespace {
 
 ncclResult_t take_time(ncclComm_t communicator, cudaStream_t stream, int function,
                        std::size_t bytes) {
-  const double us = communicator->ask(bytes, function);
+  const double us = communicator->ask(bytes, function).us;
   lanewise_fake_queue(stream, [=](cudaStream_t here) { lanewise_fake_advance(here, us); });
   return ncclSuccess;
 }
@@ -220,6 +257,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int ranks, ncclUniqueId 
       made->tuner != nullptr && !made->is_slow && std::getenv("FAKE_NCCL_WRONG") != nullptr;
   made->barrier();
   if (rank == 0) shm_unlink(id.internal);
+  if (rank == 0) show_variable();
   if (rank == 0 && made->tuner != nullptr) count_communicator();
   if (made->tuner != nullptr) {
     std::array<double, 144> constants{};
@@ -242,13 +280,17 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
 ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
   if (type != ncclBfloat16) return ncclInvalidArgument;
-  const double us = communicator->ask(count * 2);
-  lanewise_fake_queue(stream, [=](cudaStream_t here) {
+  const auto launch = communicator->ask(count * 2);
+  const double us = launch.us;
+  const auto kernel = [=](cudaStream_t here) {
+    while (is_too_much(launch.channels, communicator->ranks))
+      std::this_thread::sleep_for(std::chrono::hours(1));
     communicator->reduce(send, receive, count);
     // Up to 2 % of noise, the same sequence in every run.
     communicator->noise = communicator->noise * 1664525U + 1013904223U;
     lanewise_fake_advance(here, us * (1 + (communicator->noise >> 16U) / 65536.0 / 50));
-  });
+  };
+  lanewise_fake_launch(stream, kernel, {static_cast<unsigned>(launch.channels), 512});
   return ncclSuccess;
 }
 

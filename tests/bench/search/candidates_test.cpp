@@ -9,6 +9,8 @@
 #include <array>
 #include <set>
 
+#include "search/crowding.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -107,6 +109,26 @@ TEST(Candidates, PruningKeepsWhatTheModelDoesNotKnow) {
   const auto kept = prune_by_model(all, row_bytes, eight_ranks, 1);
 
   EXPECT_EQ(kept, (std::vector<Choice>{all[1], all[0], all[2]}));
+}
+
+TEST(Candidates, Ll128ThatTheRanksAskedForIsNoSignOfNvlink) {
+  const std::vector<Choice> seen = {{Algorithm::ring, Protocol::ll, 0},
+                                    {Algorithm::ring, Protocol::ll128, 0}};
+
+  EXPECT_EQ(link_of_entries(seen, {}), LinkKind::nvlink);
+  EXPECT_EQ(link_of_entries(seen, {{"NCCL_PROTO", "LL,LL128"}}), LinkKind::pcie);
+  EXPECT_EQ(link_of_entries(std::span(seen).first(1), {}), LinkKind::pcie);
+}
+
+TEST(Crowding, RanksThatShareAGpuHaveItsMultiprocessorsAmongThem) {
+  EXPECT_EQ(channels_that_fit(8, 1, 132), 16);
+  EXPECT_EQ(channels_that_fit(8, 2, 132), 33);
+  EXPECT_EQ(channels_that_fit(5, 2, 132), 44);
+  EXPECT_EQ(channels_that_fit(64, 1, 46), 1);
+}
+
+TEST(Crowding, RanksWithAGpuEachAreNotLimited) {
+  EXPECT_EQ(channels_that_fit(4, 4, 132), std::nullopt);
 }
 
 }  // namespace

@@ -204,5 +204,19 @@ TEST(EnvironmentSearch, RejectsAScreeningOutOfTurn) {
   EXPECT_THROW(search.record({{{"NCCL_ALGO", "Ring"}}, 1.0, 0, ""}), Error);
 }
 
+TEST(SettingAxes, MoreChannelsThanAGpuHoldsAreNotTried) {
+  for (const auto& axis : setting_axes({}, "", Ll128Buffers::needed, 16)) {
+    for (const auto& value : axis.values) {
+      const auto found = value.find("NCCL_MIN_NCHANNELS");
+      EXPECT_LE(found == value.end() ? 0 : std::stoi(found->second), 16);
+    }
+  }
+}
+
+TEST(SettingAxes, AnAxisOfWhichNothingFitsIsLeftOut) {
+  for (const auto& axis : setting_axes({}, "", Ll128Buffers::needed, 4))
+    EXPECT_NE(axis.name, "channels");
+}
+
 }  // namespace
 }  // namespace lanewise

@@ -85,7 +85,7 @@ class RecordedTuning : public ::testing::Test {
 
 TEST_F(RecordedTuning, IsWithinThreePercentOfTheBestAtEverySize) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
-    const auto rules = build_rules(tune(60, seed));
+    const auto rules = build_rules(tune(60, seed), eight_ranks);
     for (const auto& [bytes, recorded] : sizes_) {
       double best = recorded.stock_us;
       for (const auto& [name, time] : recorded.us) best = std::min(best, time);
@@ -97,7 +97,7 @@ TEST_F(RecordedTuning, IsWithinThreePercentOfTheBestAtEverySize) {
 }
 
 TEST_F(RecordedTuning, GainsWhatTheIssueAsksForAtModelShapedSizes) {
-  const auto rules = build_rules(tune(60, 1));
+  const auto rules = build_rules(tune(60, 1), eight_ranks);
   std::vector<double> ratios;
   for (const std::size_t tokens : {1, 2, 4, 8, 16}) {
     const std::size_t bytes = tokens * 14336;
@@ -109,7 +109,7 @@ TEST_F(RecordedTuning, GainsWhatTheIssueAsksForAtModelShapedSizes) {
 }
 
 TEST_F(RecordedTuning, NoRuleIsSlowerThanStock) {
-  const auto rules = build_rules(tune(60, 2));
+  const auto rules = build_rules(tune(60, 2), eight_ranks);
   for (const auto& rule : rules.rules()) {
     for (const auto& [bytes, recorded] : sizes_) {
       if (bytes < rule.bytes.low || bytes > rule.bytes.high) continue;
