@@ -12,6 +12,7 @@
 #include "core/profile/environment_plan.hpp"
 #include "gpu/devices.hpp"
 #include "host/machine/topology_source.hpp"
+#include "host/process/settings.hpp"
 
 namespace lanewise::bench {
 namespace {
