@@ -132,9 +132,11 @@ Topology machine_of(int gpus, const PciLink& link) {
 
 Scene scene_of(int ranks, const PciLink& link) {
   const Topology topology = machine_of(ranks, link);
-  const auto found = estimate_search(topology, 86);
+  // No older GPU has Gen6. On one, NCCL would find four rings, and the policy reckons with two.
+  const int compute_capability = link.generation == 6 ? 120 : 86;
+  const auto found = estimate_search(topology, compute_capability);
   Scene scene = scene_of({2, 30, 7}, ranks, found, GpuSharing::one_rank_a_gpu);
-  scene.machine.compute_capability = 86;
+  scene.machine.compute_capability = compute_capability;
   add_machine_facts(scene.inputs, topology, GpuSelection::known);
   return scene;
 }
