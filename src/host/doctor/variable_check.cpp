@@ -240,9 +240,12 @@ void judge_own(const Scene& scene) {
   std::erase_if(own, [](const auto& entry) { return !entry.first.starts_with("LANEWISE_"); });
   try {
     const auto settings = parse_settings(own);
-    for (const auto& name : settings.unknown_names) {
+    const auto known = setting_descriptions();
+    for (const auto& [name, value] : own) {
       const auto* variable = scene.inspection.find_variable(name);
-      if (variable != nullptr) scene.add(unknown_setting, *variable);
+      const bool is_known =
+          std::ranges::find(known, name, &SettingDescription::name) != known.end();
+      if (!is_known && variable != nullptr) scene.add(unknown_setting, *variable);
     }
     const auto* mode = scene.inspection.find_variable("LANEWISE_MODE");
     if (settings.mode != Mode::apply && mode != nullptr) scene.add(standing_aside, *mode);
