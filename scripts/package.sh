@@ -25,12 +25,27 @@ build_portable() {
     -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$processor" \
     -DCMAKE_C_COMPILER="$portable/cc" -DCMAKE_CXX_COMPILER="$portable/c++" \
     -DCMAKE_C_FLAGS=-g0 -DCMAKE_CXX_FLAGS="-g0 -ffile-prefix-map=$PWD=." \
-    -DCMAKE_MODULE_LINKER_FLAGS=-s -DCMAKE_EXE_LINKER_FLAGS=-s \
+    -DCMAKE_MODULE_LINKER_FLAGS="-s $portable/finalize.o" -DCMAKE_EXE_LINKER_FLAGS=-s \
     -DCMAKE_LINK_DEPENDS_USE_LINKER=OFF -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_PREFIX_PATH="$portable/prefix" -DLANEWISE_DEPS_DIR="$portable/deps" \
     -DLANEWISE_BUILD_TESTS=OFF -DLANEWISE_BUILD_BENCH=OFF >"build/package.log" ||
     { tail -30 build/package.log >&2; exit 1; }
   cmake --build "$build" -j "$(nproc)" --target nccl-tuner-lanewise lanewise
+}
+
+# A release is not tested by the test suite's build: so the plugin itself is played, loaded twice and
+# closed, before it is packed. One for another processor cannot be.
+play_plugin() {
+  local scenario
+  [[ $processor == "$(uname -m)" ]] || { echo "package: $processor: not run here"; return 0; }
+  "$portable/cc" -O1 -g0 tests/plugin/plays_nccl.c tests/plugin/tuner_player.c -o "$portable/plays_nccl" -ldl -lpthread
+  for scenario in twice concurrently after_fork unbalanced; do
+    "$portable/plays_nccl" "$build/plugin/libnccl-tuner-lanewise.so" "$scenario" >build/package.log 2>&1 || {
+      tail -30 build/package.log >&2
+      echo "package: the plugin fails when NCCL is played: $scenario" >&2
+      exit 1
+    }
+  done
 }
 
 # The newest glibc whose symbols plugin and tool name, as in 2.28.
@@ -63,7 +78,10 @@ case $processor in
   [[ $# -eq 3 ]] || { echo "package: expected --from BUILD_FOLDER OUT_FOLDER" >&2; exit 2; }
   processor=$(uname -m) build=$(realpath "$2") out=$(realpath -m "$3") strip=(--strip)
   ;;
-x86_64 | aarch64) build_portable ;;
+x86_64 | aarch64)
+  build_portable
+  play_plugin
+  ;;
 *) echo "package: '$processor': expected x86_64 or aarch64" >&2; exit 2 ;;
 esac
 

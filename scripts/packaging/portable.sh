@@ -26,6 +26,7 @@ prepare_portable() {
   write_package nlohmann_json nlohmann_json::nlohmann_json
   write_package CLI11 CLI11::CLI11
   CC="$portable/cc" LANEWISE_DEPS_DIR="$portable/deps" scripts/deps.sh
+  "$portable/cc" -O2 -g0 -fPIC -c scripts/packaging/finalize.c -o "$portable/finalize.o"
   [[ -f $portable/prefix/lib/libpugixml.a ]] || build_pugixml
   write_package pugixml pugixml::static "" "$portable/prefix/lib/libpugixml.a"
 }
