@@ -16,7 +16,6 @@ using device::Pair;
 
 // Peers whose data is asked for before the first answer is looked at.
 inline constexpr unsigned peers_in_flight = 8;
-inline constexpr std::uint32_t polls_per_look = 256;
 
 // A stale line could carry the flag of a call 2^31 calls later. Once in so many calls every line of
 // both halves is written, so that none grows that old.
@@ -116,7 +115,7 @@ __device__ __forceinline__ void finish(const KernelPlan& plan, const Call& call)
 template <typename Condition>
 __device__ __forceinline__ bool wait_until(const KernelPlan& plan, Condition is_met) {
   for (std::uint32_t polls = 1; !is_met(); ++polls) {
-    if (polls % polls_per_look == 0 && device::load_relaxed(plan.abort) != 0) return false;
+    if (polls % device::polls_per_look == 0 && device::load_relaxed(plan.abort) != 0) return false;
     device::pause();
   }
   return true;

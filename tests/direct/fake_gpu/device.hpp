@@ -21,6 +21,9 @@ struct alignas(16) Pair {
   std::uint64_t high;
 };
 
+// A poll here is a turn of the scheduler, milliseconds on a machine that is busy.
+inline constexpr std::uint32_t polls_per_look = 1;
+
 struct Block {
   explicit Block(unsigned threads) : barrier(static_cast<std::ptrdiff_t>(threads)) {}
   std::barrier<> barrier;

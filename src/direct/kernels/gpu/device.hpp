@@ -18,6 +18,9 @@ struct alignas(16) Pair {
   std::uint64_t high;
 };
 
+// Polls of a wait for one look at the abort word, which may cross the link.
+inline constexpr std::uint32_t polls_per_look = 256;
+
 __device__ __forceinline__ unsigned thread() { return threadIdx.x; }
 __device__ __forceinline__ unsigned threads() { return blockDim.x; }
 __device__ __forceinline__ unsigned block() { return blockIdx.x; }
