@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with -Werror and runs every test, plain and then under the
-# address, undefined-behaviour and thread sanitizers; counts a decision's instructions; runs each
-# fuzzer for a minute where clang is. Needs the network the first time, no GPU.
+# Installs what is missing, builds with -Werror and runs every test; then those without the bench
+# under the address and undefined-behaviour sanitizers, and those with several threads or ranks under
+# the thread sanitizer; counts a decision's instructions; runs each fuzzer for ten seconds where clang
+# is (longer: scripts/fuzz.sh). Needs the network the first time, no GPU.
 # Usage: test.sh [PRESET ...], the default is all of the above, with presets only theirs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,16 +13,33 @@ presets=("$@")
 scripts/install.sh test
 . scripts/tools.sh
 scripts/deps.sh
-for preset in "${presets[@]}"; do
+
+build_and_test() {  # PRESET TARGET.. -- CTEST_ARGUMENT..
+  local preset=$1 targets=()
+  shift
+  while [[ $1 != -- ]]; do targets+=("$1") && shift; done
+  shift
   echo "test: $preset"
   cmake --preset "$preset"
-  cmake --build --preset "$preset" -j "$(nproc)"
-  ctest --preset "$preset" -j "$(nproc)"
+  cmake --build --preset "$preset" -j "$(nproc)" ${targets[@]:+--target "${targets[@]}"}
+  ctest --preset "$preset" -j "$(nproc)" "$@"
+}
+
+for preset in "${presets[@]}"; do
+  case $preset in
+    # What starts threads or ranks: the rest has nothing for this sanitizer to see.
+    tsan)
+      build_and_test tsan nccl-tuner-lanewise host_tests links_tests plays_nccl plays_ranks \
+        plays_limits plays_starts plays_forks -- --tests-regex \
+        '^(Agreement|AgreementKill|LiveCounters|Isolation|FaultyRanks|PlaysNccl\.|Limits\.(Sixty|Ten)|Forks)'
+      ;;
+    *) build_and_test "$preset" -- ;;
+  esac
 done
 if [[ $# -eq 0 ]]; then
   echo "test: release, a decision's instructions: they count only where the compiler optimises"
   cmake --preset release -DLANEWISE_BUILD_BENCH=OFF
   cmake --build --preset release -j "$(nproc)" --target nccl-tuner-lanewise plays_limits
   ctest --preset release -L callgrind
-  scripts/fuzz.sh
+  scripts/fuzz.sh 10
 fi
