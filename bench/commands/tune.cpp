@@ -160,6 +160,7 @@ void take_variables_of(const host::Engine& engine) {
   const auto variables = engine.defaults();
   std::printf("as %s %s starts a server: %s\n", engine.name.c_str(), engine.release.c_str(),
               variables.empty() ? "it sets nothing" : to_string(variables).c_str());
+  std::fflush(stdout);
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 0);
 }
 

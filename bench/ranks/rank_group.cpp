@@ -157,11 +157,17 @@ nlohmann::json RankGroup::call(std::string_view operation, const nlohmann::json&
   Message& answer = block().answer;
   const std::uint32_t last = answer.number.load(std::memory_order_acquire);
   send(operation, request);
-  const auto deadline = Clock::now() + plan_.timeout;
+  auto deadline = Clock::now() + plan_.timeout;
+  std::uint64_t progress = 0;
   Backoff backoff;
   int looks = 0;
   while (answer.number.load(std::memory_order_acquire) == last) {
     if (++looks % looks_between_checks == 0) throw_if_dead();
+    // A machine that is merely busy must not make a sound candidate look hung.
+    if (const auto now = progress_of_all(); now != progress) {
+      progress = now;
+      deadline = Clock::now() + plan_.timeout;
+    }
     if (Clock::now() > deadline) {
       const auto laggards = find_laggards();
       fail(
@@ -209,6 +215,13 @@ void RankGroup::fail(const std::string& cause, int rank) {
 std::string RankGroup::describe(int rank) const {
   const char* phase = block().slots[static_cast<std::size_t>(rank)].phase.data();
   return "rank " + std::to_string(rank) + " (" + (*phase != '\0' ? phase : "starting") + ")";
+}
+
+std::uint64_t RankGroup::progress_of_all() const {
+  std::uint64_t sum = 0;
+  for (int rank = 0; rank < plan_.ranks; ++rank)
+    sum += block().slots[static_cast<std::size_t>(rank)].progress.load();
+  return sum;
 }
 
 std::vector<int> RankGroup::find_laggards() const {

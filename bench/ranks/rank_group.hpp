@@ -49,8 +49,8 @@ class RankGroup {
   // Asks the ranks to end; kills those that do not within 10 s.
   ~RankGroup();
 
-  // Runs `operation` (see session.hpp) on all ranks; rank 0's answer. Throws RankFailure within
-  // the plan's timeout, after killing every rank.
+  // Runs `operation` (see session.hpp) on all ranks; rank 0's answer. Throws RankFailure, after
+  // killing every rank, where one dies or none has gone on within the plan's timeout.
   nlohmann::json call(std::string_view operation, const nlohmann::json& request);
 
   // Fresh processes in place of those that failed. Throws RankFailure for joined ranks.
@@ -83,6 +83,7 @@ class RankGroup {
   [[noreturn]] void fail(const std::string& cause, int rank);
   [[nodiscard]] BlockLayout& block() const noexcept { return shared_->layout(); }
   [[nodiscard]] std::string describe(int rank) const;
+  [[nodiscard]] std::uint64_t progress_of_all() const;
   [[nodiscard]] std::vector<int> find_laggards() const;
   [[nodiscard]] std::string describe(const std::vector<int>& laggards) const;
   [[nodiscard]] bool all_ended_within(std::chrono::milliseconds limit) noexcept;
