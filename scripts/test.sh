@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 presets=("$@")
-[[ ${#presets[@]} -gt 0 ]] || presets=(dev asan tsan)
+[[ ${#presets[@]} -gt 0 ]] || presets=(dev)
 
 scripts/install.sh test
 . scripts/tools.sh
@@ -36,10 +36,3 @@ for preset in "${presets[@]}"; do
     *) build_and_test "$preset" -- ;;
   esac
 done
-if [[ $# -eq 0 ]]; then
-  echo "test: release, a decision's instructions: they count only where the compiler optimises"
-  cmake --preset release -DLANEWISE_BUILD_BENCH=OFF
-  cmake --build --preset release -j "$(nproc)" --target nccl-tuner-lanewise plays_limits
-  ctest --preset release -L callgrind
-  scripts/fuzz.sh 10
-fi
