@@ -3,7 +3,7 @@
 # Copyright the Lanewise authors
 """Fits the constants of src/core/model/latency.cpp to measured all-reduces over host memory.
 
-    scripts/fit_waves.py ../shared/data/allreduce_h200x2.csv bench/measurements/allreduce_h200x4.csv
+    scripts/fit_waves.py tests/data/allreduce_h200x2.csv bench/measurements/allreduce_h200x4.csv
 
 Prints both sets of constants as they stand in the source, and how far the model is from the data:
 one for communicators whose ranks share GPUs, one for those with a GPU for each rank.

@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-// By GpuSharing. Printed by: scripts/fit_waves.py ../shared/data/allreduce_h200x2.csv
+// By GpuSharing. Printed by: scripts/fit_waves.py tests/data/allreduce_h200x2.csv
 // bench/measurements/allreduce_h200x4.csv
 constexpr std::array<LatencyConstants, 2> fitted = {{
     // 2 ranks on 2 H200s, 4 ranks on 4. Beyond 128 KiB four GPUs that write to host memory make
