@@ -57,8 +57,8 @@ constexpr std::array variables = {
     whole("NCCL_LL_BUFFSIZE", 1, most_bytes), whole("NCCL_LL128_BUFFSIZE", 1, most_bytes),
     // Which entries are priced at all.
     of_kind("NCCL_ALGO", ValueKind::algorithms), of_kind("NCCL_PROTO", ValueKind::protocols),
-    // Whether NCCL registers buffers, which engines decide for themselves: over PCIe it leaves the
-    // order of an all-reduce's choices as it is (bench/RESULTS.md).
+    // Whether NCCL registers buffers, which engines decide for themselves: it should not change the
+    // order of an all-reduce's choices over PCIe. Measured once, beside another process on that GPU.
     ProfileVariable{"NCCL_GRAPH_REGISTER", VariableEffect::none, ValueKind::whole, 0, 1, {}},
     ProfileVariable{"NCCL_LOCAL_REGISTER", VariableEffect::none, ValueKind::whole, 0, 2, {}}};
 
