@@ -58,7 +58,8 @@ constexpr std::array variables = {
     // Which entries are priced at all.
     of_kind("NCCL_ALGO", ValueKind::algorithms), of_kind("NCCL_PROTO", ValueKind::protocols),
     // Whether NCCL registers buffers, which engines decide for themselves: it should not change the
-    // order of an all-reduce's choices over PCIe. Measured once, beside another process on that GPU.
+    // order of an all-reduce's choices over PCIe. Measured once, beside another process on that
+    // GPU.
     ProfileVariable{"NCCL_GRAPH_REGISTER", VariableEffect::none, ValueKind::whole, 0, 1, {}},
     ProfileVariable{"NCCL_LOCAL_REGISTER", VariableEffect::none, ValueKind::whole, 0, 2, {}}};
 
