@@ -4,9 +4,9 @@
 
 // The subcommands of `lanewise-bench`, one file each. A command throws lanewise::Error where the
 // machine or the input cannot serve it (exit status 2) or bench::Exit for another status.
-#include <CLI/CLI.hpp>
 
 #include "host/process/exit_status.hpp"
+#include "program/app.hpp"
 
 namespace lanewise::bench {
 

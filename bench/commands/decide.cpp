@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif

@@ -3,6 +3,7 @@
 
 #include "gpu/devices.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "commands.hpp"

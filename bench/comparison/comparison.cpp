@@ -3,6 +3,7 @@
 
 #include "comparison.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <map>

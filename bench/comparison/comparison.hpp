@@ -5,7 +5,6 @@
 // One size's measurement: arms are built and checked, then timed in rounds, each in random
 // order with stock among them, and compared with stock inside their round. An arm in which ranks
 // hang or die is out, and the others go on in fresh ranks.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "compared_arm.hpp"
+#include "program/app.hpp"
 
 namespace lanewise::bench {
 

@@ -3,6 +3,7 @@
 
 #include "sizes.hpp"
 
+#include <CLI/CLI.hpp>
 #include <limits>
 #include <set>
 

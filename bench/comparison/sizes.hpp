@@ -4,13 +4,13 @@
 
 // Which payloads to measure: a list, a model's shape, or a range with the neighbours of powers of
 // two, where NCCL's thresholds lie.
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "direct/data_type.hpp"
+#include "program/app.hpp"
 
 namespace lanewise::bench {
 

@@ -3,6 +3,7 @@
 
 #include "environment_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <limits>
 
 #include "core/byte_size.hpp"

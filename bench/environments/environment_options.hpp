@@ -3,10 +3,10 @@
 #pragma once
 
 // What a user says about the environments to screen, for `tune` and `environments` alike.
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "program/app.hpp"
 #include "search/variables.hpp"
 
 namespace lanewise::bench {

@@ -3,6 +3,7 @@
 
 #include "rank_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "shared_block.hpp"

@@ -3,10 +3,10 @@
 #pragma once
 
 // How many ranks, of which kind, with which plugin: the options that every measuring command has.
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "core/nccl/collective.hpp"
+#include "program/app.hpp"
 
 namespace lanewise::bench {
 

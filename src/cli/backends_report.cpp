@@ -8,14 +8,10 @@
 #include <cstdio>
 
 #include "host/files/json.hpp"
+#include "words.hpp"
 
 namespace lanewise::cli {
 namespace {
-
-std::string pad(std::string text, std::size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
 
 std::string describe_bytes(std::size_t bytes) {
   constexpr std::size_t kibibyte = 1024;

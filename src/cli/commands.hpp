@@ -5,10 +5,10 @@
 
 // The subcommands of `lanewise`, one file each: topology.cpp holds add_topology, and so on. A
 // command throws lanewise::Error for bad input (exit status 2) or cli::Exit for another status.
-#include <CLI/CLI.hpp>
 #include <span>
 
 #include "host/process/exit_status.hpp"
+#include "program/app.hpp"
 
 namespace lanewise::cli {
 

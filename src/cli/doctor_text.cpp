@@ -7,6 +7,7 @@
 
 #include "doctor_picture.hpp"
 #include "doctor_report.hpp"
+#include "words.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::size_t line_width = 100;
 constexpr std::size_t label_width = 9;
 constexpr std::array severities = {Severity::broken, Severity::slow, Severity::unknown,
                                    Severity::note};
-
-std::string pad(std::string text, std::size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
 
 // Between words; what is longer than a line stays whole, so that it can be copied.
 std::string wrap(std::string_view text, const std::string& label) {

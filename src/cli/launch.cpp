@@ -3,6 +3,7 @@
 
 #include "launch.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -3,6 +3,7 @@
 
 #include "core/profile/profile.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>

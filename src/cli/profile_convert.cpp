@@ -3,6 +3,7 @@
 
 #include "profile_convert.hpp"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdio>

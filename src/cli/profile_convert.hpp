@@ -3,7 +3,7 @@
 #pragma once
 
 // `lanewise profile convert`: between a profile and the CSV of NVIDIA's example tuner.
-#include <CLI/CLI.hpp>
+#include "program/app.hpp"
 
 namespace lanewise::cli {
 

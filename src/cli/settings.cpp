@@ -3,6 +3,7 @@
 
 #include "host/process/settings.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 

@@ -3,6 +3,7 @@
 
 #include "core/machine/topology.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>

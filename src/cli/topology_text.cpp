@@ -10,13 +10,14 @@
 #include "core/machine/topology_facts.hpp"
 #include "host/machine/topology_source.hpp"
 #include "topology_report.hpp"
+#include "words.hpp"
 
 namespace lanewise::cli {
 
 namespace {
 
-constexpr int label_width = 7;
-constexpr int cell_width = 6;
+constexpr std::size_t label_width = 7;
+constexpr std::size_t cell_width = 6;
 
 struct Legend {
   PathType path;
@@ -32,11 +33,6 @@ constexpr std::array legends = {
     Legend{PathType::net, "the network between two hosts"},
     Legend{PathType::unknown, "unknown: the source names neither a common bridge nor NUMA nodes"},
 };
-
-std::string pad(std::string text, int width) {
-  text.resize(std::max(text.size(), static_cast<std::size_t>(width)), ' ');
-  return text;
-}
 
 std::string one_decimal(double number) {
   std::array<char, 32> text{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "commands.hpp"

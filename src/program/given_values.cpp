@@ -3,6 +3,7 @@
 
 #include "given_values.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>

@@ -3,8 +3,9 @@
 #pragma once
 
 // What CLI11 takes without a word though nobody means it: an empty value, an empty item of a list.
-#include <CLI/CLI.hpp>
 #include <span>
+
+#include "program/app.hpp"
 
 namespace lanewise::program {
 

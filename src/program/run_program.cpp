@@ -3,6 +3,7 @@
 
 #include "program/run_program.hpp"
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "core/error.hpp"

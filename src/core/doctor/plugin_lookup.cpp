@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/letter_case.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -25,14 +27,6 @@ struct SymbolSince {
 constexpr std::array symbols = {SymbolSince{7, {2, 32, 6}}, SymbolSince{6, {2, 30, 3}},
                                 SymbolSince{5, {2, 28, 3}}, SymbolSince{4, {2, 24, 3}},
                                 SymbolSince{3, {2, 22, 3}}, SymbolSince{2, {2, 21, 5}}};
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return lower;
-}
 
 bool is_file_name(std::string_view value) {
   return value.starts_with("lib") && value.ends_with(".so") && value.size() >= 7;

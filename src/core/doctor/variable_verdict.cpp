@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/letter_case.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -60,14 +62,6 @@ constexpr std::array<std::string_view, 40> variables = {"NCCL_ALGO",
                                                         "NCCL_TOPO_FILE",
                                                         "NCCL_TUNER_PLUGIN",
                                                         "NCCL_WIN_ENABLE"};
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return lower;
-}
 
 template <typename Function>
 void for_each_part(std::string_view text, char separator, Function function) {

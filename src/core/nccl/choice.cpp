@@ -14,15 +14,15 @@ constexpr std::array<std::string_view, algorithm_count> algorithm_names = {
     "tree", "ring", "collnetdirect", "collnetchain", "nvls", "nvlstree", "pat"};
 constexpr std::array<std::string_view, protocol_count> protocol_names = {"ll", "ll128", "simple"};
 
-constexpr int most_channels = 64;  // of any release, see NcclRelease::max_channels
+constexpr int widest_of_any_release = 64;  // see NcclRelease::max_channels
 
-constexpr char to_lower(char letter) noexcept {
+constexpr char lower_letter(char letter) noexcept {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return to_lower(x) == to_lower(y); });
+                    [](char x, char y) { return lower_letter(x) == lower_letter(y); });
 }
 
 std::optional<std::size_t> find_name(std::span<const std::string_view> names,
@@ -78,7 +78,7 @@ std::optional<Choice> parse_choice(std::string_view text) noexcept {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + second + 1, end, choice.channels);
   if (error != std::errc{} || stop != end) return std::nullopt;
-  if (choice.channels < 1 || choice.channels > most_channels) return std::nullopt;
+  if (choice.channels < 1 || choice.channels > widest_of_any_release) return std::nullopt;
   return choice;
 }
 

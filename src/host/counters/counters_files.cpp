@@ -23,7 +23,7 @@ namespace {
 
 // 2 MiB: a container's /dev/shm has 64 MiB unless its user asks for more.
 constexpr std::size_t most_dead_files = 32;
-constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int counters_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 std::string name_prefix() { return "lanewise-" + std::to_string(geteuid()) + "-stats-"; }
 
@@ -76,7 +76,7 @@ std::vector<std::string> list_names(const std::string& folder,
 }
 
 std::optional<CountersOnDisk> open_and_read(std::string path, ReadDepth depth) {
-  const int file = open(path.c_str(), open_flags);
+  const int file = open(path.c_str(), counters_flags);
   if (file < 0) return std::nullopt;
   auto found = read_file(std::move(path), file, depth);
   close(file);

@@ -18,7 +18,6 @@ constexpr std::size_t capabilities_pointer = 0x34;
 constexpr unsigned express_capability = 0x10;
 constexpr unsigned acs_capability = 0x000d;
 constexpr std::size_t acs_control_offset = 6;
-constexpr int widest_link = 32;
 
 unsigned byte_at(const std::string& space, std::size_t offset) noexcept {
   return offset < space.size() ? static_cast<unsigned char>(space[offset]) : 0U;
@@ -50,10 +49,8 @@ std::size_t find_acs(const std::string& space) noexcept {
 
 PciLink read_link(const MachineFiles& files, const std::string& folder, const std::string& kind) {
   const auto speed = files.line(folder + "/" + kind + "_link_speed");
-  const auto width = files.number(folder + "/" + kind + "_link_width").value_or(0);
-  const int generation = speed ? parse_link_generation(*speed) : 0;
-  if (generation <= 0 || width <= 0 || width > widest_link) return {};
-  return {.generation = generation, .width = static_cast<int>(width)};
+  return parse_link(speed.value_or(""),
+                    files.number(folder + "/" + kind + "_link_width").value_or(0));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace lanewise::host {
 namespace {
 
-constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int segment_flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 // A segment this long past its creator's limit has nobody waiting in it.
 constexpr std::uint64_t abandoned_ns = 60'000'000'000;
 constexpr time_t unfinished_seconds = 3600;
@@ -36,7 +36,7 @@ bool is_left_behind(int file, const struct stat& status, std::uint64_t now_ns) n
 }
 
 void sweep_one(const std::string& path, std::uint64_t now_ns) {
-  const int file = open(path.c_str(), open_flags);
+  const int file = open(path.c_str(), segment_flags);
   if (file < 0) return;
   struct stat status {};
   const bool is_old = fstat(file, &status) == 0 && is_left_behind(file, status, now_ns);

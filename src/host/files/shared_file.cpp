@@ -22,7 +22,7 @@ namespace {
 
 constexpr mode_t private_to_user = 0600;
 constexpr mode_t others_bits = 077;
-constexpr int open_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int shared_flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 // A private name is taken only where another pid namespace shares the folder.
 constexpr int private_name_attempts = 16;
 constexpr std::size_t private_suffix_space = 64;
@@ -104,7 +104,7 @@ FileAnswer SharedFile::check() noexcept {
 
 FileAnswer SharedFile::open() noexcept {
   release();
-  file_ = ::open(path_.c_str(), O_RDWR | open_flags);
+  file_ = ::open(path_.c_str(), O_RDWR | shared_flags);
   if (file_ < 0) {
     if (errno == ENOENT) return FileAnswer::missing;
     refuse("opening it", errno);
@@ -121,7 +121,7 @@ int SharedFile::open_private() noexcept {
                   attempt);
     private_path_.assign(path_).append(suffix.data());
     const int file =
-        ::open(private_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | open_flags, private_to_user);
+        ::open(private_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | shared_flags, private_to_user);
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
@@ -158,7 +158,7 @@ FileAnswer SharedFile::publish() noexcept {
 }
 
 void remove_shared_file(const std::string& path, const FileIdentity& file) noexcept {
-  const int opened = open(path.c_str(), O_RDONLY | open_flags);
+  const int opened = open(path.c_str(), O_RDONLY | shared_flags);
   if (opened < 0) return;
   struct stat status {};
   if (fstat(opened, &status) == 0 && is_same(status, file) && lock(opened)) {

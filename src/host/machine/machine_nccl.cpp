@@ -17,7 +17,6 @@ constexpr int nvidia_version = 1;
 constexpr int amd_version = 2;  // RCCL's
 constexpr int largest_id = 0xffff;
 constexpr int largest_class = 0xffffff;
-constexpr int widest_link = 32;
 constexpr int largest_numa_node = 4095;
 constexpr int largest_link_count = 1024;
 
@@ -114,10 +113,8 @@ class NcclReader {
   }
 
   PciLink read_link(const XmlElement& pci) const {
-    const int generation = parse_link_generation(pci.find("link_speed").value_or(""));
-    const int width = XmlAttributes(file_, pci).number("link_width", 10, largest_id).value_or(0);
-    if (generation <= 0 || width <= 0 || width > widest_link) return {};
-    return {.generation = generation, .width = width};
+    return parse_link(pci.find("link_speed").value_or(""),
+                      XmlAttributes(file_, pci).number("link_width", 10, largest_id).value_or(0));
   }
 
   PciAddress read_pci(const XmlElement& pci, std::optional<std::size_t> parent) {

@@ -57,10 +57,8 @@ std::uint16_t read_id(const fs::path& file) {
 }
 
 PciLink read_link(const fs::path& folder) {
-  const int generation = parse_link_generation(read_attribute(folder / "max_link_speed"));
-  const int width = parse_number(read_attribute(folder / "max_link_width"), 10).value_or(0);
-  if (generation <= 0 || width <= 0 || width > widest_link) return {};
-  return {.generation = generation, .width = width};
+  return parse_link(read_attribute(folder / "max_link_speed"),
+                    parse_number(read_attribute(folder / "max_link_width"), 10).value_or(0));
 }
 
 // "pci0000:c9", the kernel's name of a root complex.
@@ -196,16 +194,17 @@ class SysfsWalk {
 
 }  // namespace
 
-int parse_link_generation(std::string_view text) noexcept {
+PciLink parse_link(std::string_view speed, long long lanes) noexcept {
   constexpr std::string_view unit = " GT/s";
-  const auto end = text.find(unit);
-  if (end == std::string_view::npos) return 0;
-  auto number = text.substr(0, end);
+  const auto end = speed.find(unit);
+  if (end == std::string_view::npos || lanes <= 0 || lanes > widest_link) return {};
+  auto number = speed.substr(0, end);
   if (number.ends_with(".0")) number.remove_suffix(2);
-  for (const auto& speed : link_speeds) {
-    if (speed.gigatransfers == number) return speed.generation;
+  for (const auto& known : link_speeds) {
+    if (known.gigatransfers == number)
+      return {.generation = known.generation, .width = static_cast<int>(lanes)};
   }
-  return 0;
+  return {};
 }
 
 void add_pci_tree(MachineTree& tree, const std::filesystem::path& root,

@@ -39,7 +39,7 @@ void add_pci_tree(MachineTree& tree, const std::filesystem::path& root,
 // machine_xml.cpp: hwloc's XML or NCCL's. Throws Error with `name`, line and expectation.
 [[nodiscard]] MachineTree parse_machine_tree(const std::string& name, std::string_view text);
 
-// "16.0 GT/s PCIe", "8 GT/s": the PCI Express generation; 0 for anything else.
-[[nodiscard]] int parse_link_generation(std::string_view text) noexcept;
+// Of "16.0 GT/s PCIe" or "8 GT/s" and 1 to 32 lanes; a link that is not known for anything else.
+[[nodiscard]] PciLink parse_link(std::string_view speed, long long lanes) noexcept;
 
 }  // namespace lanewise::host

@@ -13,8 +13,6 @@ namespace lanewise::host {
 namespace {
 
 // Bounds that no real value comes near.
-constexpr long long most_ranks = 1024;
-constexpr long long most_bytes = 1LL << 40U;
 constexpr long long most_channels = 64;
 constexpr double most_us = 1e9;
 

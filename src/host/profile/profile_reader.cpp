@@ -18,8 +18,6 @@ namespace lanewise::host {
 namespace {
 
 // Bounds that no real value comes near: they catch a wrong unit or a slip of the hand.
-constexpr long long most_ranks = 1024;
-constexpr long long most_bytes = 1LL << 40U;
 constexpr long long most_direct_bytes = 8LL << 20U;  // that LANEWISE_DIRECT takes
 constexpr long long most_samples = 1'000'000;
 constexpr double shortest_us = 0.01;

@@ -19,8 +19,8 @@ constexpr std::size_t fewest_fields = 8;
 constexpr std::size_t most_fields = 10;
 constexpr std::size_t most_rows = 10'000;  // rules_of compares each with each
 constexpr long long most_channels = 64;
-constexpr long long most_ranks = 1'000'000;
-constexpr long long most_bytes = 1LL << 62U;
+constexpr long long highest_number = 1'000'000;
+constexpr long long highest_byte = 1LL << 62U;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view column_names =
     "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,"
@@ -97,8 +97,8 @@ Collective read_collective(const Line& line) {
 
 TunerRow read_row(const Line& line, int number) {
   TunerRow row{.collective = read_collective(line), .line = number};
-  row.bytes.low = static_cast<std::size_t>(line.whole(1, "min", 0, most_bytes));
-  row.bytes.high = static_cast<std::size_t>(line.whole(2, "max", 0, most_bytes));
+  row.bytes.low = static_cast<std::size_t>(line.whole(1, "min", 0, highest_byte));
+  row.bytes.high = static_cast<std::size_t>(line.whole(2, "max", 0, highest_byte));
   if (row.bytes.high < row.bytes.low) line.fail("max", "no less than min");
   const auto algorithm = parse_algorithm(line.word(3));
   const auto protocol = parse_protocol(line.word(4));
@@ -106,9 +106,9 @@ TunerRow read_row(const Line& line, int number) {
     line.fail("algorithm", "tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree or pat");
   if (!protocol) line.fail("protocol", "ll, ll128 or simple");
   row.choice = {*algorithm, *protocol, line.any_or(5, "channels", 1, most_channels).value_or(0)};
-  row.nodes = line.any_or(6, "nodes", 1, most_ranks);
-  row.ranks = line.any_or(7, "ranks", 1, most_ranks);
-  row.pipe_ops = line.any_or(8, "pipe_ops", 1, most_ranks);
+  row.nodes = line.any_or(6, "nodes", 1, highest_number);
+  row.ranks = line.any_or(7, "ranks", 1, highest_number);
+  row.pipe_ops = line.any_or(8, "pipe_ops", 1, highest_number);
   const auto registered = line.any_or(9, "registered", 0, 1);
   if (registered) row.is_registered = *registered == 1;
   return row;

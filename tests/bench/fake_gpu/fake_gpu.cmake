@@ -23,7 +23,7 @@ target_compile_options(fake-nccl PRIVATE -O2)
 target_compile_options(fake-bench PRIVATE -O2)
 
 # `bench_test(NAME STATUS status MATCH regex COMMAND arguments...)` runs the bench on the fake GPU; the
-# shell says the status, which PASS_REGULAR_EXPRESSION would not look at. Alone on the machine: its
+# shell says the status, which PASS_REGULAR_EXPRESSION would not look at. One at a time: its
 # ranks wait for each other, and times decide what it does next.
 function(bench_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "STATUS;MATCH;ENVIRONMENT" "COMMAND")
@@ -31,6 +31,6 @@ function(bench_test name)
   add_test(NAME Bench.${name} COMMAND sh -c
     "${test_ENVIRONMENT} '$<TARGET_FILE:fake-bench>' ${arguments} 2>&1; echo status $?")
   set_tests_properties(Bench.${name} PROPERTIES
-    PASS_REGULAR_EXPRESSION "${test_MATCH}.*status ${test_STATUS}\n" TIMEOUT 300 RUN_SERIAL ON
+    PASS_REGULAR_EXPRESSION "${test_MATCH}.*status ${test_STATUS}\n" TIMEOUT 300 RESOURCE_LOCK fake_gpu
     ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
 endfunction()

@@ -4,9 +4,10 @@
 
 // A program that is made of subcommands, from its command line to its exit status; for main.cpp of
 // lanewise and of lanewise-bench.
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
+
+#include "program/app.hpp"
 
 namespace lanewise::program {
 

@@ -14,6 +14,10 @@
 
 namespace lanewise::host {
 
+// What a file may say at most: far above any machine, far below an overflow.
+inline constexpr long long most_ranks = 1024;
+inline constexpr long long most_bytes = 1LL << 40U;
+
 struct JsonMember;
 
 struct JsonValue {
