@@ -46,7 +46,7 @@ class Context {
   void answer(const Call& call, CostTable table, const Outputs& outputs) noexcept {
     const auto* known = memory_.find(call, table);
     if (known == nullptr || is_control_used()) return answer_anew(call, table, outputs);
-    if (known->choice && !table.prefer(known->choice->algorithm, known->choice->protocol)) return;
+    if (known->choice) table.prefer_again(known->choice->algorithm, known->choice->protocol);
     if (known->channels > 0 && outputs.channels != nullptr) *outputs.channels = known->channels;
     if (known->counter != nullptr) counters_->record_again(*known->counter);
   }

@@ -3,12 +3,12 @@
 # under the address and undefined-behaviour sanitizers, and those with several threads or ranks under
 # the thread sanitizer; counts a decision's instructions; runs each fuzzer for ten seconds where clang
 # is (longer: scripts/fuzz.sh). Needs the network the first time, no GPU.
-# Usage: test.sh [PRESET ...], the default is all of the above, with presets only theirs.
+# Usage: test.sh [PRESET ...]; the default is all of the above, with presets only theirs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 presets=("$@")
-[[ ${#presets[@]} -gt 0 ]] || presets=(dev)
+[[ ${#presets[@]} -gt 0 ]] || presets=(dev asan tsan release)
 
 scripts/install.sh test
 . scripts/tools.sh
@@ -29,10 +29,13 @@ for preset in "${presets[@]}"; do
   case $preset in
     # What starts threads or ranks: the rest has nothing for this sanitizer to see.
     tsan)
-      build_and_test tsan nccl-tuner-lanewise host_tests links_tests plays_nccl plays_ranks \
-        plays_limits plays_starts plays_forks -- --tests-regex \
-        '^(Agreement|AgreementKill|LiveCounters|Isolation|FaultyRanks|PlaysNccl\.|Limits\.(Sixty|Ten)|Forks)'
+      build_and_test tsan nccl-tuner-lanewise plugin_without_hwloc plugin_of_another_version host_tests \
+        links_tests plays_nccl plays_ranks plays_limits plays_starts -- --tests-regex \
+        '^(Agreement|AgreementKill|LiveCounters|Isolation|FaultyRanks|PlaysNccl\.|Limits\.(Sixty|Ten))'
       ;;
+    # Instructions count only where the compiler optimises.
+    release) build_and_test release nccl-tuner-lanewise plays_limits -- --label-regex callgrind ;;
     *) build_and_test "$preset" -- ;;
   esac
 done
+[[ $# -gt 0 ]] || scripts/fuzz.sh 10

@@ -5,6 +5,7 @@
 liblanewise-preload.so reaches, and by PyNccl's way, a library opened with ctypes.
 
 Usage: direct_torch.py FOLDER_OF_THE_LIBRARIES [--graphs]
+LD_PRELOAD may name the NCCL to use: from 2.30.3 on two ranks may share a GPU.
 Ends with 0 only where all sums are right and the direct layer says that it took the calls.
 """
 import ctypes
@@ -110,6 +111,13 @@ def run_ctypes(rank, ranks, library, id_file):
     return wrong
 
 
+def preloaded(folder):
+    """Our library before an NCCL that is preloaded: the one in torch may be too old for two ranks
+    on a GPU."""
+    own = os.path.join(folder, "liblanewise-preload.so")
+    return " ".join([own, os.environ.get("LD_PRELOAD", "")]).strip()
+
+
 def start(mode, folder, extra, variables):
     environment = dict(os.environ, NCCL_MULTI_RANK_GPU_ENABLE="1", LANEWISE_DIRECT=RANGES,
                        LANEWISE_LOG="debug", MASTER_ADDR="127.0.0.1", MASTER_PORT="29517",
@@ -140,7 +148,7 @@ def main():
     graphs = [word for word in sys.argv[2:] if word == "--graphs"]
     id_file = f"/tmp/lanewise-direct-torch-{os.getpid()}"
     failed = start("torch", folder, graphs,
-                   {"LD_PRELOAD": os.path.join(folder, "liblanewise-preload.so")})
+                   {"LD_PRELOAD": preloaded(folder)})
     failed = start("ctypes", folder, [id_file], {}) or failed
     if os.path.exists(id_file):
         os.remove(id_file)

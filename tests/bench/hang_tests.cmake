@@ -4,7 +4,8 @@ set(shared_gpu LANEWISE_FAKE_GPUS=1 LANEWISE_FAKE_SMS=32 FAKE_NCCL_CHANNELS=32)
 list(JOIN shared_gpu " " shared_gpu)
 bench_test(TuneNeverGivesASharedGpuMoreBlocksThanItHolds STATUS 0
   MATCH "4 ranks on 1 GPUs, 8 channels.*best: "
-  ENVIRONMENT "${shared_gpu}" COMMAND ${small_tune} --ranks 4 --threads --timeout 5 -o crowd.json)
+  ENVIRONMENT "${shared_gpu}" COMMAND ${small_tune} --ranks 4 --threads --timeout 5 -o crowd.json
+    --environment "'NCCL_THREAD_THRESHOLDS=-1 -1 -1 8'")
 bench_test(CompareDoesNotTryBlocksThatASharedGpuCannotHold STATUS 0
   MATCH "lanewise-no-profile .*14 KiB .*128 blocks are too many for a GPU"
   ENVIRONMENT "${shared_gpu} NCCL_MAX_NCHANNELS=32"

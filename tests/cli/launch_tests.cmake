@@ -11,6 +11,7 @@ foreach(case exit_status not_found not_executable no_command no_separator bad_se
   set_tests_properties(Run.${case} PROPERTIES FIXTURES_REQUIRED lanewise_test_profile
     SKIP_RETURN_CODE 77)
 endforeach()
+without_sanitizer(Run.without_proc)
 
 foreach(case writes prints numbers refuses missing)
   add_test(NAME Graph.${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_graph.sh

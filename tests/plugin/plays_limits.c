@@ -20,7 +20,6 @@
 
 #include "tuner_player.h"
 
-enum { exit_skipped = 77 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { is_sanitized = 1 };
 #else
@@ -229,7 +228,6 @@ static void forbid_system_calls(void) {
 }
 
 static void play_without_system_calls(void) {
-  if (is_sanitized) exit(exit_skipped);
   void* context = open_communicator(tuner, 8, 1, take_line);
   check(is_applied(context), "the ranks apply");
   float table[max_table], before[max_table];
@@ -265,7 +263,6 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   plugin_path = argv[1];
   if (strcmp(argv[2], "without_memory") == 0) {
-    if (is_sanitized) return exit_skipped;
     for (int round = 0; round < 4; ++round) play_without_memory();
     return 0;
   }
@@ -273,7 +270,6 @@ int main(int argc, char** argv) {
   tuner = open_plugin(&handle);
   if (strcmp(argv[2], "without_any_memory") == 0) {
     pthread_t thread;
-    if (is_sanitized) return exit_skipped;
     check(pthread_create(&thread, NULL, play_without_any_memory, NULL) == 0, "a thread starts");
     pthread_join(thread, NULL);
     return 0;

@@ -60,8 +60,13 @@ class CostTable {
   // Makes the entry NCCL's pick; false, and nothing written, where NCCL forbids it.
   [[nodiscard]] bool prefer(Algorithm algorithm, Protocol protocol) noexcept {
     if (!cost(algorithm, protocol)) return false;
-    *find(algorithm, protocol) = 0.0F;
+    prefer_again(algorithm, protocol);
     return true;
+  }
+  // Only where prefer() said yes at these costs, which is not looked at again.
+  void prefer_again(Algorithm algorithm, Protocol protocol) noexcept {
+    costs_[static_cast<std::size_t>(algorithm) * protocols_ + static_cast<std::size_t>(protocol)] =
+        0.0F;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/nccl/choice.hpp"
@@ -42,7 +43,8 @@ class RuleSet {
 
   // The rule whose range holds `bytes`; nullptr where nothing was measured.
   [[nodiscard]] const Rule* find(std::size_t bytes) const noexcept;
-  [[nodiscard]] std::span<const Rule> rules() const noexcept { return rules_; }
+  [[nodiscard]] std::span<const Rule> rules() const& noexcept { return rules_; }
+  [[nodiscard]] std::vector<Rule> rules() && noexcept { return std::move(rules_); }
   // Whether nothing beat NCCL's own choice at exactly this size: between two such sizes something
   // may, as NCCL is best at powers of two.
   [[nodiscard]] bool keeps_stock(std::size_t bytes) const noexcept;
