@@ -95,8 +95,10 @@ std::string answer(LinkTester& tester, const std::string& request) {
   }
 }
 
-[[noreturn]] void serve(int socket, const IsolatedTester::Factory& factory) {
+[[noreturn]] void serve(int socket, int parent, const IsolatedTester::Factory& factory) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have died before that.
+  if (::getppid() != parent) ::_exit(0);
   std::unique_ptr<LinkTester> tester;
   std::optional<std::string> broken;
   try {
@@ -200,6 +202,7 @@ void IsolatedTester::start() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(), "socketpair");
   }
+  const int parent = ::getpid();
   const int process = ::fork();
   if (process < 0) {
     const int cause = errno;
@@ -209,7 +212,7 @@ void IsolatedTester::start() {
   }
   if (process == 0) {
     ::close(ends[0]);
-    serve(ends[1], factory_);
+    serve(ends[1], parent, factory_);
   }
   ::close(ends[1]);
   child_ = Child{process, ends[0], false};
