@@ -69,6 +69,7 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
   MeasuredGroup group;
   group.rules = usable_rules(matched);
   group.link = matched.group->link;
+  group.unsafe = matched.group->unsafe;
   group.ll128 = matched.group->is_ll128_verified ? Ll128Evidence::soaked : Ll128Evidence::none;
   inputs.policy.profile = group;
 }

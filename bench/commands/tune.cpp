@@ -19,10 +19,12 @@
 #include "host/engines/engine_variables.hpp"
 #include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
+#include "host/process/settings.hpp"
 #include "host/profile/profile_file.hpp"
 #include "report/machine_state.hpp"
 #include "report/result_file.hpp"
 #include "report/table.hpp"
+#include "search/variables.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -86,6 +88,23 @@ Profile start_profile(const Machine& machine, const MachineState& state) {
   return profile;
 }
 
+// What hung in an earlier tune of these ranks, whose profile is about to be replaced.
+std::vector<UnsafeChoice> find_known_unsafe(const std::string& path, const Profile& fresh,
+                                            const Machine& machine) {
+  std::vector<UnsafeChoice> known;
+  if (!std::filesystem::is_regular_file(path) || std::filesystem::is_empty(path)) return known;
+  const auto earlier = host::parse_profile(host::view_text_file(path), path);
+  if (earlier.fingerprint != fresh.fingerprint || earlier.nccl != fresh.nccl) return known;
+  const auto here =
+      keyed_part(with_changes(host::read_process_environment(), environment_with_plugin(machine)));
+  for (const auto& environment : earlier.environments)
+    for (const GpuGroup& group : environment.groups)
+      if (environment.variables == here && group.ranks == machine.ranks) known = group.unsafe;
+  for (const UnsafeChoice& unsafe : known)
+    std::printf("not tried, unsafe in %s: %s\n", path.c_str(), to_string(unsafe.choice).c_str());
+  return known;
+}
+
 // A profile tells environments apart by the keyed variables alone.
 void refuse_unkeyed(const Environment& variables) {
   const auto keyed = keyed_part(variables);
@@ -118,7 +137,7 @@ void tune_base(const Options& options, const MachineState& state, Profile& profi
               base.outcome.rounds);
   std::fflush(stdout);
   // Also a profile that only says where stock stays: the wave model is silent there.
-  if (rules.is_empty()) return;
+  if (rules.is_empty() && base.tuned.groups.front().unsafe.empty()) return;
   profile.environments.push_back(base.tuned);
   profile.best_environment = 0;
 }
@@ -185,6 +204,7 @@ void tune(const Options& options) {
   const MachineState state = read_machine_state();
   show_warnings(state.warnings);
   Profile profile = start_profile(machine, state);
+  request.unsafe = find_known_unsafe(options.output, profile, machine);
   RankOptions ranks = with_short_timeout(options.ranks);
   if (!screen.inject_in.empty()) ranks.inject.clear();
   auto base = sweep_environment(machine, ranks, {}, screen.type, request);

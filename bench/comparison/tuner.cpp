@@ -65,8 +65,10 @@ class Tuning {
                                                   const TuneRequest& request) {
     std::vector<CandidateSet> sets;
     for (const std::size_t bytes : request.sizes) {
-      const auto candidates = candidates_at(
+      auto candidates = candidates_at(
           bytes, survey, request.soak_calls > 0 ? Ll128Use::where_priced : Ll128Use::never);
+      std::erase_if(candidates,
+                    [&](const Choice& choice) { return is_unsafe(request.unsafe, choice); });
       sets.push_back({bytes, prune_by_model(candidates, bytes, survey.communicator, request.keep)});
     }
     return sets;

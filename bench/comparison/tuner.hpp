@@ -23,12 +23,8 @@ struct TuneRequest {
   // data/allreduce_h200x2.csv.
   std::size_t keep = 8;
   std::uint64_t seed = 1;
-  int soak_calls = 0;  // of each LL128 candidate; 0: LL128 is left out
-};
-
-struct UnsafeChoice {
-  Choice choice;
-  std::string evidence;
+  std::vector<UnsafeChoice> unsafe;  // by an earlier tune: not tried again
+  int soak_calls = 0;                // of each LL128 candidate; 0: LL128 is left out
 };
 
 struct TuneOutcome {

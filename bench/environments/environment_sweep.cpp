@@ -182,6 +182,8 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
   GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
                  swept.outcome.is_ll128_verified,
                  build_rules(swept.outcome.sizes, survey.communicator), survey.link};
+  group.unsafe = request.unsafe;
+  group.unsafe.insert(group.unsafe.end(), swept.outcome.unsafe.begin(), swept.outcome.unsafe.end());
   swept.tuned.variables = keyed_part(swept.rank_group->environment());
   swept.tuned.speedup = mean_speedup(group.rules, swept.outcome.sizes);
   swept.tuned.groups.push_back(std::move(group));

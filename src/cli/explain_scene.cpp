@@ -158,7 +158,7 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
   const bool is_soaked = matched.group->is_ll128_verified;
   inputs.profile =
       MeasuredGroup{usable_rules(matched), is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none,
-                    matched.group->link};
+                    matched.group->link, matched.group->unsafe};
   return layer;
 }
 

@@ -79,6 +79,11 @@ void show(const std::string& path) {
                 environment.memory_bytes / static_cast<long long>(bytes_per_kib * bytes_per_kib));
     for (const auto& group : environment.groups) show_group(group);
   }
+  for (const auto& environment : profile.environments)
+    for (const auto& group : environment.groups)
+      for (const auto& unsafe : group.unsafe)
+        std::printf("\nunsafe: %s: %s\n", to_string(unsafe.choice).c_str(),
+                    unsafe.evidence.c_str());
   for (const auto& setting : profile.unsafe)
     std::printf("\nunsafe: %s: %s\n", format_variables(setting.variables).c_str(),
                 setting.evidence.c_str());

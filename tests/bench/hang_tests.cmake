@@ -22,9 +22,16 @@ bench_test(LimitsTheChannelsOfRanksThatShareAGpu STATUS 0
   COMMAND ${small_compare} --ranks 4 --threads --timeout 5 --arm
     "'env:NCCL_THREAD_THRESHOLDS=-1 -1 -1 8'")
 bench_test(TuneRecordsAChoiceThatHangsAndGoesOn STATUS 0
-  MATCH "UNSAFE: tree/ll/16: tune: no answer within 5 s: rank 1 .timing tree/ll/16 at 57344.*1 rules, geometric mean .*best: "
+  MATCH "UNSAFE: tree/ll/16: tune: no answer within 5 s: rank 1 .timing tree/ll/16 at 57344.*1 rules, geometric mean .*best: .*.choice.: .tree/ll/16., .evidence.: .tune: no answer within 5 s"
   COMMAND ${small_tune} --layers choice --timeout 5 --inject hang:1@tree/ll/16 -o hang.json
-    && ! grep -q "'tree/ll/16.'" hang.json)
+    && grep -A1 unsafe hang.json)
+# The later tune would hang there again: it does not try what the profile names.
+bench_test(TuneDoesNotTryWhatItsProfileNamesUnsafe STATUS 0
+  MATCH "not tried, unsafe in hang.json: tree/ll/16\n.*best: .*.choice.: .tree/ll/16., .evidence.: .tune: no answer"
+  COMMAND ${small_tune} --layers choice --timeout 5 --inject hang:1@tree/ll/16 -o hang.json
+    && grep -A1 unsafe hang.json)
+set_tests_properties(Bench.TuneDoesNotTryWhatItsProfileNamesUnsafe PROPERTIES
+  DEPENDS Bench.TuneRecordsAChoiceThatHangsAndGoesOn FAIL_REGULAR_EXPRESSION "UNSAFE")
 bench_test(SweepGoesOnWithoutAChoiceThatHangs STATUS 1
   MATCH "UNSAFE: tree/ll/4: the sweep: no answer within 5 s: rank 1 .timing tree/ll/4.* 14 KiB .*tree/ll/[0-9]+\n *28 KiB .*tree/ll/"
   COMMAND sweep --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K,28K --rounds 2 --timeout 5
@@ -45,3 +52,15 @@ add_test(NAME Bench.JoinsNoSegmentOfARunThatWasKilled COMMAND sh
 set_tests_properties(Bench.JoinsNoSegmentOfARunThatWasKilled PROPERTIES
   PASS_REGULAR_EXPRESSION "one segment left.*14 KiB .*tree/ll/4 [12]\\..*status 0 0" TIMEOUT 300 RUN_SERIAL ON
   ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+
+# Ranks of a bench that somebody kills must not stay on the GPU.
+foreach(kind "" "--threads")
+  string(REPLACE "--" "" name "${kind}")
+  add_test(NAME Bench.LeavesNoRanksWhenItIsKilled${name} COMMAND
+    ${CMAKE_CURRENT_SOURCE_DIR}/fake_gpu/killed_bench.sh $<TARGET_FILE:fake-bench> compare
+    --plugin $<TARGET_FILE:nccl-tuner-lanewise> --ranks 2 ${kind} --bytes 14K --arm noop --arm
+    tree/ll/4 --timeout 60 --inject hang:1)
+  set_tests_properties(Bench.LeavesNoRanksWhenItIsKilled${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "[2-9] processes.*nobody is left" TIMEOUT 300 RUN_SERIAL ON
+    ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+endforeach()

@@ -34,7 +34,10 @@ std::optional<Decision> CompositePolicy::decide(const Query& query,
     return std::nullopt;
   if (const auto rule = measured(query, table)) return rule;
   if (inputs_.profile && inputs_.profile->rules.keeps_stock(query.bytes)) return std::nullopt;
-  return model_.decide(query, table);
+  const auto decision = model_.decide(query, table);
+  if (decision && inputs_.profile && is_unsafe(inputs_.profile->unsafe, decision->choice))
+    return std::nullopt;
+  return decision;
 }
 
 std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcept {

@@ -10,6 +10,13 @@
 
 namespace lanewise {
 
+bool is_unsafe(std::span<const UnsafeChoice> unsafe, const Choice& choice) noexcept {
+  return std::any_of(unsafe.begin(), unsafe.end(), [&](const UnsafeChoice& known) {
+    return known.choice.algorithm == choice.algorithm && known.choice.protocol == choice.protocol &&
+           (choice.channels == 0 || choice.channels >= known.choice.channels);
+  });
+}
+
 RuleSet::RuleSet(std::vector<Rule> rules, std::vector<std::size_t> stock_sizes)
     : rules_(std::move(rules)), stock_sizes_(std::move(stock_sizes)) {
   std::sort(rules_.begin(), rules_.end(),

@@ -137,8 +137,22 @@ LinkKind read_link(const JsonField& field) {
   field.fail("\"pcie\" or \"nvlink\"");
 }
 
+std::vector<UnsafeChoice> read_unsafe_choices(const JsonField& list, const GpuGroup& group) {
+  std::vector<UnsafeChoice> choices;
+  for (const auto& item : list.items()) {
+    item.expect_only({"choice", "evidence"});
+    const auto choice = parse_choice(item.at("choice").text());
+    if (!choice) item.at("choice").fail("ALGORITHM/PROTOCOL/CHANNELS, as \"tree/ll/4\"");
+    choices.push_back({*choice, item.at("evidence").text()});
+    for (const Rule& rule : group.rules.rules())
+      if (rule.choice == *choice) item.fail("a choice that no rule of the group asks for");
+  }
+  return choices;
+}
+
 GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
-  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays", "direct"});
+  field.expect_only(
+      {"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays", "direct", "unsafe"});
   GpuGroup group;
   group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
   const auto gpus = field.at("gpus");
@@ -151,6 +165,7 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
   group.is_ll128_verified = field.at("ll128_verified").boolean();
   if (const auto direct = field.find("direct")) group.direct = read_direct(*direct);
   group.rules = read_rules(field.at("rules"), field.find("stock_stays"), group, nccl);
+  if (const auto unsafe = field.find("unsafe")) group.unsafe = read_unsafe_choices(*unsafe, group);
   return group;
 }
 

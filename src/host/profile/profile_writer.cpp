@@ -83,13 +83,22 @@ std::string format_direct(const std::vector<DirectRange>& ranges) {
   return ranges.empty() ? "" : R"(, "direct": )" + format_list(ranges, 6, format_direct_range);
 }
 
+std::string format_unsafe_choices(const std::vector<UnsafeChoice>& choices) {
+  if (choices.empty()) return "";
+  return R"(, "unsafe": )" + format_list(choices, 6, [](const UnsafeChoice& unsafe) {
+           return R"(        {"choice": )" + quote_json(to_string(unsafe.choice)) +
+                  R"(, "evidence": )" + quote_json(unsafe.evidence) + '}';
+         });
+}
+
 std::string format_group(const GpuGroup& group) {
   return R"(      {"ranks": )" + std::to_string(group.ranks) + R"(, "gpus": [)" +
          join(group.gpus, ", ", [](int gpu) { return std::to_string(gpu); }) +
          (group.link == LinkKind::nvlink ? R"(], "link": "nvlink")" : "]") +
          R"(, "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
          R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) +
-         format_stock_sizes(group.rules) + format_direct(group.direct) + '}';
+         format_stock_sizes(group.rules) + format_direct(group.direct) +
+         format_unsafe_choices(group.unsafe) + '}';
 }
 
 std::string format_environment(const TunedEnvironment& environment) {

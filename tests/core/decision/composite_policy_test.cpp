@@ -54,6 +54,23 @@ TEST(CompositePolicy, AMeasuredRuleComesFirst) {
   EXPECT_EQ(decision->source, Source::profile);
 }
 
+TEST(CompositePolicy, NeverMakesAChoiceInWhichRanksHungNorOneOfMoreChannels) {
+  PcieTable table;
+  PolicyInputs inputs = eight_ranks();
+  const auto by_model = make_policy(inputs)->decide(all_reduce(14336), table.view());
+  ASSERT_TRUE(by_model);
+  Choice fewer = by_model->choice;
+  fewer.channels = 1;
+  const auto decides_beside = [&](const Choice& unsafe) {
+    inputs.profile = MeasuredGroup{{}, {}, LinkKind::pcie, {{unsafe, "no rank goes on"}}};
+    return make_policy(inputs)->decide(all_reduce(14336), table.view()).has_value();
+  };
+
+  EXPECT_FALSE(decides_beside(by_model->choice));
+  EXPECT_FALSE(decides_beside(fewer));
+  EXPECT_TRUE(decides_beside({Algorithm::ring, Protocol::simple, 1}));
+}
+
 // The model would answer here: see above.
 TEST(CompositePolicy, IsSilentWhereStockWasMeasuredToBeAsGood) {
   PcieTable table;

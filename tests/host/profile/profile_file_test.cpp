@@ -51,7 +51,9 @@ Profile make_profile() {
        .speedup = 1.07,
        .memory_bytes = 1 << 20,
        .groups = {{.ranks = 8, .is_ll128_verified = true, .rules = RuleSet({rule}, {512, 4096})},
-                  {.ranks = 3, .link = LinkKind::nvlink}}});
+                  {.ranks = 3,
+                   .link = LinkKind::nvlink,
+                   .unsafe = {{{Algorithm::tree, Protocol::ll, 32}, "rank 0 \"waits\""}}}}});
   profile.machine = "a \"quoted\" \\ name";
   profile.best_environment.reset();
   return profile;
@@ -291,6 +293,16 @@ std::vector<Malformed> broken_rules() {
       {"StockAtNoSize",
        replace("\"ring/ll\"}\n      ]}", "\"ring/ll\"}\n      ], \"stock_stays\": [0]}"), 16,
        "whole"},
+      {"UnsafeWhereARuleIs",
+       replace("\"ring/ll\"}\n      ]}",
+               R"("ring/ll"}
+      ], "unsafe": [{"choice": "tree/ll/4", "evidence": "hung"}]})"),
+       16, "a choice that no rule of the group asks for"},
+      {"UnsafeIsNoChoice",
+       replace("\"ring/ll\"}\n      ]}",
+               R"("ring/ll"}
+      ], "unsafe": [{"choice": "tree", "evidence": "hung"}]})"),
+       16, "ALGORITHM/PROTOCOL/CHANNELS"},
       {"UnknownWordInARule", replace("\"us\": 22.3", "\"ms\": 22.3"), 14, "ms: expected one of"},
       {"GroupTwice",
        replace("      ]}\n", R"(      ]}, {"ranks": 2, "gpus": [0, 1], "ll128_verified": true,

@@ -35,6 +35,7 @@ struct MeasuredGroup {
   RuleSet rules;
   Ll128Evidence ll128 = Ll128Evidence::none;
   LinkKind link = LinkKind::pcie;
+  std::vector<UnsafeChoice> unsafe = {};
 };
 
 struct PolicyInputs {

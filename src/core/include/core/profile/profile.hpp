@@ -31,6 +31,7 @@ struct GpuGroup {
   // the fingerprint, does not show an NVLink bridge. In the file: "link", "pcie" where absent.
   LinkKind link = LinkKind::pcie;
   std::vector<DirectRange> direct;  // in order of size, never overlapping
+  std::vector<UnsafeChoice> unsafe;
   friend bool operator==(const GpuGroup&, const GpuGroup&) = default;
 };
 

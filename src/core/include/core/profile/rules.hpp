@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,15 @@ struct Rule {
   int samples = 0;
   friend bool operator==(const Rule&, const Rule&) = default;
 };
+
+// A choice in which ranks hung or died when it was measured, with what was seen: never made again.
+struct UnsafeChoice {
+  Choice choice;
+  std::string evidence;
+  friend bool operator==(const UnsafeChoice&, const UnsafeChoice&) = default;
+};
+// Whether it is one of them or has more channels than one, which nobody knows to be safer.
+[[nodiscard]] bool is_unsafe(std::span<const UnsafeChoice> unsafe, const Choice& choice) noexcept;
 
 // Rules and stock's sizes in order of size, never overlapping. Throws Error where they do or a
 // range is inverted.
