@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "context.hpp"
-#include "guard.hpp"
-#include "translate.hpp"
+#include "tuner_calls.hpp"
 
 namespace lanewise::plugin {
 namespace {
 
 // From the next one on NCCL takes our v3.
 constexpr host::ReleaseBounds releases{.first = {2, 21, 5}, .end = NcclRelease{2, 22, 0}};
-
-abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
-                 void** context) noexcept {
-  return guarded(logger, [&, caller = __builtin_return_address(0)] {
-    open_context(context, {.ranks = ranks,
-                           .nodes = nodes,
-                           .logger = logger,
-                           .communicator = std::nullopt,
-                           .costs = CostTableAccess::without_table,
-                           .releases = releases,
-                           .caller = caller});
-  });
-}
 
 // No table to check against: the user's NCCL_ALGO and NCCL_PROTO are honoured by Context.
 abi::Result get_coll_info(void* context, abi::Function function, std::size_t bytes, int, int,
@@ -32,15 +17,14 @@ abi::Result get_coll_info(void* context, abi::Function function, std::size_t byt
   });
 }
 
-abi::Result destroy(void* context) noexcept {
-  return guarded(nullptr, [&] { close_context(context); });
-}
-
 }  // namespace
 
 extern "C" {
 [[gnu::visibility("default")]] abi::TunerV2 ncclTunerPlugin_v2 = {
-    .name = "lanewise", .init = init, .get_coll_info = get_coll_info, .destroy = destroy};
+    .name = "lanewise",
+    .init = init_v2<releases, CostTableAccess::without_table>,
+    .get_coll_info = get_coll_info,
+    .destroy = close};
 }
 
 }  // namespace lanewise::plugin

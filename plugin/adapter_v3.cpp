@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "context.hpp"
-#include "guard.hpp"
-#include "translate.hpp"
+#include "tuner_calls.hpp"
 
 namespace lanewise::plugin {
 namespace {
@@ -11,36 +9,20 @@ namespace {
 // From the next one on NCCL takes our v4.
 constexpr host::ReleaseBounds releases{.first = {2, 22, 3}, .end = NcclRelease{2, 24, 0}};
 
-abi::Result init(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
-                 void** context) noexcept {
-  return guarded(logger, [&, caller = __builtin_return_address(0)] {
-    open_context(context, {.ranks = ranks,
-                           .nodes = nodes,
-                           .logger = logger,
-                           .communicator = std::nullopt,
-                           .costs = CostTableAccess::with_table,
-                           .releases = releases,
-                           .caller = caller});
-  });
-}
-
+// Without a word of registered buffers, as of those that are not.
 abi::Result get_coll_info(void* context, abi::Function function, std::size_t bytes, int pipe_ops,
                           float** table, int algorithms, int protocols, int* channels) noexcept {
-  return guarded(nullptr, [&] {
-    answer(context, {function, bytes, pipe_ops}, to_cost_table(table, algorithms, protocols),
-           {nullptr, nullptr, channels});
-  });
-}
-
-abi::Result destroy(void* context) noexcept {
-  return guarded(nullptr, [&] { close_context(context); });
+  return get_coll_info_v4(context, function, bytes, pipe_ops, table, algorithms, protocols, 0,
+                          channels);
 }
 
 }  // namespace
 
 extern "C" {
-[[gnu::visibility("default")]] abi::TunerV3 ncclTunerPlugin_v3 = {
-    .name = "lanewise", .init = init, .get_coll_info = get_coll_info, .destroy = destroy};
+[[gnu::visibility("default")]] abi::TunerV3 ncclTunerPlugin_v3 = {.name = "lanewise",
+                                                                  .init = init_v2<releases>,
+                                                                  .get_coll_info = get_coll_info,
+                                                                  .destroy = close};
 }
 
 }  // namespace lanewise::plugin
