@@ -23,6 +23,7 @@ bench_test(LimitsTheChannelsOfRanksThatShareAGpu STATUS 0
     "'env:NCCL_THREAD_THRESHOLDS=-1 -1 -1 8'")
 bench_test(TuneRecordsAChoiceThatHangsAndGoesOn STATUS 0
   MATCH "UNSAFE: tree/ll/16: tune: no answer within 5 s: rank 1 .timing tree/ll/16 at 57344.*1 rules, geometric mean .*best: .*.choice.: .tree/ll/16., .evidence.: .tune: no answer within 5 s"
+  ENVIRONMENT "rm -f hang.json &&"  # of an earlier run, which would leave the choice out
   COMMAND ${small_tune} --layers choice --timeout 5 --inject hang:1@tree/ll/16 -o hang.json
     && grep -A1 unsafe hang.json)
 # The later tune would hang there again: it does not try what the profile names.
