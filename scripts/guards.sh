@@ -3,6 +3,7 @@
 # and shows that a test fails then. Prints a line a guard; the exit status is 0 only where every one
 # was missed. Run by hand: about 20 minutes on two cores.
 # Usage: guards.sh [REGEX of the guards' names]
+#        guards.sh --stale: only names those whose text is not in its file exactly once; in CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/tools.sh
@@ -11,6 +12,20 @@ table=$PWD/tests/guards.txt
 work=$PWD/build/guards tree=$PWD/build/guards/tree build=$PWD/build/guards/tree/build
 export LANEWISE_DEPS_DIR=${LANEWISE_DEPS_DIR:-$PWD/.deps}
 jobs=$(nproc)
+if [[ $wanted == --stale ]]; then
+  exec python3 - "$table" <<'PYTHON'
+import sys
+stale = 0
+with open(sys.argv[1], encoding="utf-8") as table:
+    for line in filter(lambda line: line.strip() and not line.startswith("#"), table):
+        name, path, cut = line.split(" :: ")[:3]
+        with open(path, encoding="utf-8") as file:
+            if file.read().count(cut.replace("\\n", "\n")) != 1:
+                print(f"stale: {name}: its text is not exactly once in {path}")
+                stale += 1
+sys.exit(stale > 0)
+PYTHON
+fi
 name='' file='' cut='' put='' tests='' # of the line that split() read last
 
 # Only what differs is copied, so that a second run builds little; what an interrupted run took out
@@ -41,20 +56,24 @@ split() {
   tests=$rest
 }
 
-# Exit status 3 where the text is not in the file exactly once.
-take_out() {
-  FILE=$tree/$file CUT=$cut PUT=$put python3 - <<'PYTHON'
+# Fails where the text is not in the file exactly once.
+is_there() {
+  FILE=$tree/$file CUT=$cut python3 -c '
 import os
 import sys
+with open(os.environ["FILE"], encoding="utf-8") as file:
+    sys.exit(file.read().count(os.environ["CUT"].replace("\\n", "\n")) != 1)'
+}
+
+take_out() {
+  FILE=$tree/$file CUT=$cut PUT=$put python3 -c '
+import os
 path, cut, put = os.environ["FILE"], os.environ["CUT"], os.environ["PUT"]
 cut, put = cut.replace("\\n", "\n"), put.replace("\\n", "\n")
 with open(path, encoding="utf-8") as file:
     text = file.read()
-if text.count(cut) != 1:
-    sys.exit(3)
 with open(path, "w", encoding="utf-8") as file:
-    file.write(text.replace(cut, put))
-PYTHON
+    file.write(text.replace(cut, put))'
 }
 
 # What the tests of a regex run, of what this build makes.
@@ -86,7 +105,8 @@ judge() {
   local targets failed
   mapfile -t targets < <(targets_of "$tests")
   [[ ${#targets[@]} -gt 0 && -n ${targets[0]} ]] || { echo "no such test"; return 1; }
-  take_out || { echo "stale: its text is not there exactly once"; return 1; }
+  is_there || { echo "stale: its text is not there exactly once"; return 1; }
+  take_out
   if ! cmake --build "$build" -j "$jobs" --target "${targets[@]}" >"$work/log" 2>&1; then
     echo "does not compile without it, see build/guards/log"
     return 1

@@ -98,7 +98,7 @@ TEST(RecordedLaunches, CoverReleasesRanksAndSizes) {
     if (!record.asked && record.is_in_stocks_environment())
       sizes[to_string(record.communicator.release)][record.communicator.ranks].insert(record.bytes);
 
-  for (const char* release : {"2.30.7", "2.32.3"})
+  for (const char* release : {"2.30.7", "2.31.2", "2.32.3"})
     for (const int ranks : {4, 8}) EXPECT_GE(sizes[release][ranks].size(), 20U) << release;
 }
 
