@@ -65,7 +65,7 @@ void Context::prepare() {
   auto inputs = gather_inputs(opening_, settings, environment);
   open_counters(settings);
   const auto reason = plan(inputs, settings);
-  if (counters_ != nullptr && policy_ != nullptr)
+  if (counters_ != nullptr && policy_)
     counters_->set_mode(may_write_ ? host::CountedMode::applies : host::CountedMode::observes);
   try {
     log_start(inputs, reason);
@@ -111,7 +111,7 @@ std::string Context::plan(Inputs& inputs, const host::Settings& settings) {
   auto reason = find_inert_reason(inputs.policy);
   if (reason.empty() && settings.agreement == host::AgreementRule::require)
     reason = "LANEWISE_AGREE=require, and this NCCL does not say which ranks belong together";
-  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  if (reason.empty()) policy_.emplace(inputs.policy);
   return reason;
 }
 
@@ -121,7 +121,7 @@ std::string Context::agree(Inputs& inputs, const host::Settings& settings) {
   if (!gpus) return disagree();
   complete_inputs(inputs, *gpus);
   auto reason = find_inert_reason(inputs.policy);
-  if (reason.empty()) policy_ = make_policy(inputs.policy);
+  if (reason.empty()) policy_.emplace(inputs.policy);
   if (agreement_.commit(plan_of(inputs.policy))) return reason;
   policy_.reset();
   return disagree();
@@ -187,7 +187,7 @@ std::optional<Decision> Context::decide(const Query& query, const CostTable& tab
   }
   if (control && control->arm == ControlMode::stock) return std::nullopt;
   if (control && control->forced) return Decision{*control->forced, Source::forced};
-  if (policy_ == nullptr) return std::nullopt;
+  if (!policy_) return std::nullopt;
   return policy_->decide(query, table);
 }
 

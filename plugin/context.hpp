@@ -83,7 +83,7 @@ class Context {
   int nodes_ = 0;
   NcclRelease release_;
   StockChannels stock_channels_;
-  std::unique_ptr<Policy> policy_;  // null: inert
+  std::optional<Policy> policy_;  // none: inert
   std::optional<host::Log> log_;
   std::unique_ptr<host::LiveCounters> counters_;  // null: not counted
   bool may_write_ = false;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/decision/policy.hpp"
+#include "core/decision/decision.hpp"
 #include "core/nccl/choice.hpp"
 
 namespace lanewise::plugin {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/decision/policy.hpp"
+#include "core/decision/decision.hpp"
 #include "core/nccl/choice.hpp"
 #include "lanewise/control.h"
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/decision/model_builders.hpp"
+#include "core/decision/policy.hpp"
 
 namespace lanewise::plugin {
 namespace {
@@ -31,7 +32,7 @@ TEST(AnswerCache, NeverChangesAnAnswer) {
   const auto pick = [&](int count) {
     return std::uniform_int_distribution<int>(0, count - 1)(random);
   };
-  const auto policy = make_policy(policy_inputs());
+  const Policy policy(policy_inputs());
   AnswerCache memory;
   int found = 0;
   for (int i = 0; i < 60000; ++i) {
@@ -42,7 +43,7 @@ TEST(AnswerCache, NeverChangesAnAnswer) {
     if (pick(8) == 0) costs[14] = 1.0F;
     const CostTable table = view(costs);
     const auto decision =
-        policy->decide({Collective::all_reduce, call.bytes, 8, 1, call.pipe_ops}, table);
+        policy.decide({Collective::all_reduce, call.bytes, 8, 1, call.pipe_ops}, table);
     const auto choice = decision ? std::optional(decision->choice) : std::nullopt;
     if (const auto* known = memory.find(call, table)) {
       ++found;

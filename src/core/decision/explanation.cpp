@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <span>
 
-#include "core/decision/composite_policy.hpp"
+#include "core/decision/policy.hpp"
 #include "core/decision/wave_policy.hpp"
 #include "core/model/latency.hpp"
 #include "core/profile/base_environment.hpp"
@@ -116,7 +116,7 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
   explanation.has_absurd_costs =
       is_absurd(link_evidence(shown, query.bytes, query.ranks, query.pipe_ops));
   if (pick) explanation.stock = describe(*pick, as_stock);
-  const auto decision = CompositePolicy(inputs).decide(query, shown);
+  const auto decision = Policy(inputs).decide(query, shown);
   if (!decision) {
     explanation.reason = reason_of_silence(inputs, query, shown);
     return explanation;

@@ -229,13 +229,4 @@ ModelVerdict WavePolicy::verdict(const Query& query, const CostTable& table) con
   return verdict;
 }
 
-std::optional<Decision> WavePolicy::decide(const Query& query, const CostTable& table) noexcept {
-  if (query.collective != Collective::all_reduce || query.nodes != 1 || query.ranks < 2 ||
-      query.ranks != inputs_.ranks)
-    return std::nullopt;
-  const auto choice = verdict(query, table).choice;
-  if (!choice) return std::nullopt;
-  return Decision{*choice, Source::model};
-}
-
 }  // namespace lanewise

@@ -3,6 +3,7 @@
 #pragma once
 
 // Short ways to a communicator's inputs, its costs and a query.
+#include "core/decision/decision.hpp"
 #include "core/decision/policy_inputs.hpp"
 #include "core/nccl/cost_model.hpp"
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <utility>
 
-#include "core/decision/composite_policy.hpp"
 #include "core/decision/explanation.hpp"
+#include "core/decision/policy.hpp"
 #include "core/decision/wave_policy.hpp"
 #include "core/machine/machine_facts.hpp"
 #include "model_builders.hpp"
@@ -61,7 +61,7 @@ TEST(NeverWorse, WhatIsAnsweredIsPredictedToGainOverNcclsPick) {
     CostArray costs = cost_array(bytes, scene.machine);
     const bool is_shown = scene.inputs.costs == CostTableAccess::with_table;
     const auto decision =
-        CompositePolicy(scene.inputs)
+        Policy(scene.inputs)
             .decide(all_reduce(bytes, scene.inputs.ranks), is_shown ? view(costs) : CostTable());
     if (!decision) return;
     ++answers;
@@ -103,8 +103,7 @@ TEST(NeverWorse, RingIsNotTakenWhereNcclGuardsAgainstIt) {
       for (std::size_t bytes = 1024; bytes <= 4 << 20; bytes *= 2) {
         CostArray costs = cost_array(bytes, scene.machine);
         guard_ring(costs);
-        const auto decision =
-            CompositePolicy(scene.inputs).decide(all_reduce(bytes, ranks), view(costs));
+        const auto decision = Policy(scene.inputs).decide(all_reduce(bytes, ranks), view(costs));
         if (decision) {
           EXPECT_NE(decision->choice.algorithm, Algorithm::ring) << ranks << ' ' << bytes;
         }
@@ -149,7 +148,7 @@ bool goes_to_ll(const Explanation& told) {
 void expect_no_loss(const Scene& scene, std::size_t bytes, double rate) {
   CostArray costs = cost_array(bytes, scene.machine);
   const Query query = all_reduce(bytes, scene.inputs.ranks);
-  const auto decision = CompositePolicy(scene.inputs).decide(query, view(costs));
+  const auto decision = Policy(scene.inputs).decide(query, view(costs));
   const auto told = explain(scene.inputs, query, view(costs), scene.communicator);
   if (!decision) return;
   const auto machines = WavePolicy(scene.inputs).plausible_machines(query, view(costs));

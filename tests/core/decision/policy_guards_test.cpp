@@ -4,7 +4,7 @@
 // What stands between a policy and a call, one at a time: most guards have another behind them.
 #include <gtest/gtest.h>
 
-#include "core/decision/composite_policy.hpp"
+#include "core/decision/policy.hpp"
 #include "core/decision/wave_policy.hpp"
 #include "model_builders.hpp"
 
@@ -70,7 +70,7 @@ TEST(MeasuredRule, OfLl128NeedsASoakAndItsPrice) {
   CostArray costs = cost_array(14336, host_memory_machine());
   costs[4] = 30.0F;
   const auto decide = [](const PolicyInputs& inputs, const CostTable& table) {
-    const auto decision = make_policy(inputs)->decide(all_reduce(14336), table);
+    const auto decision = Policy(inputs).decide(all_reduce(14336), table);
     return decision && decision->choice.protocol == Protocol::ll128;
   };
   const auto soaked = with_rule(policy_inputs(), ll128, Ll128Evidence::soaked);
@@ -85,7 +85,7 @@ TEST(MeasuredRule, IsForItsOwnRanksOnOneNode) {
   const auto decide = [&](int ranks, Query query) {
     const Choice choice{Algorithm::ring, Protocol::ll, 2};
     const auto inputs = with_rule(policy_inputs(ranks), choice, Ll128Evidence::none);
-    return make_policy(inputs)->decide(query, view(costs)).has_value();
+    return Policy(inputs).decide(query, view(costs)).has_value();
   };
   Query two_nodes = all_reduce(14336);
   two_nodes.nodes = 2;

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "core/decision/composite_policy.hpp"
+#include "core/decision/policy.hpp"
 #include "model_builders.hpp"
 
 namespace lanewise {
@@ -70,7 +70,7 @@ TEST(PolicyProperties, ChoosesOnlyWhatNcclPricedWithChannelsItHas) {
     const PolicyInputs inputs = random_inputs(random);
     CostArray costs = random.next();
     const auto decision =
-        make_policy(inputs)->decide(all_reduce(random.next_bytes(), inputs.ranks), view(costs));
+        Policy(inputs).decide(all_reduce(random.next_bytes(), inputs.ranks), view(costs));
     if (!decision) continue;
     ++answers;
     EXPECT_TRUE(view(costs).cost(decision->choice.algorithm, decision->choice.protocol));
@@ -85,19 +85,19 @@ TEST(PolicyProperties, ChoosesOnlyWhatNcclPricedWithChannelsItHas) {
 
 TEST(PolicyProperties, DecidingWritesNothing) {
   RandomTables random;
-  const auto policy = make_policy(policy_inputs());
+  const Policy policy(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
     CostArray costs = random.next();
     const CostArray before = costs;
-    static_cast<void>(policy->decide(all_reduce(random.next_bytes()), view(costs)));
+    static_cast<void>(policy.decide(all_reduce(random.next_bytes()), view(costs)));
     EXPECT_EQ(std::memcmp(costs.data(), before.data(), sizeof costs), 0);
   }
 }
 
 TEST(PolicyProperties, EveryRankGetsTheSameAnswer) {
   RandomTables random;
-  CompositePolicy one(policy_inputs());
-  CompositePolicy other(policy_inputs());
+  const Policy one(policy_inputs());
+  const Policy other(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
     CostArray costs = random.next();
     const Query query = all_reduce(random.next_bytes());
@@ -132,7 +132,7 @@ TEST(PolicyProperties, PricesMatterOnlyThroughStocksPickAndTheLink) {
 
 TEST(PolicyProperties, IsSilentForOneRankSeveralNodesAndOtherCollectives) {
   RandomTables random;
-  const auto policy = make_policy(policy_inputs());
+  const Policy policy(policy_inputs());
   for (int i = 0; i < rounds; ++i) {
     CostArray costs = random.next();
     Query query = all_reduce(random.next_bytes());
@@ -146,7 +146,7 @@ TEST(PolicyProperties, IsSilentForOneRankSeveralNodesAndOtherCollectives) {
       default:
         query.ranks = 1;
     }
-    EXPECT_FALSE(policy->decide(query, view(costs)));
+    EXPECT_FALSE(policy.decide(query, view(costs)));
   }
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/decision/composite_policy.hpp"
+#include "core/decision/policy.hpp"
 #include "model_builders.hpp"
 
 namespace lanewise::testing {
@@ -30,7 +30,7 @@ struct Measurements {
   std::map<std::pair<std::size_t, std::string>, double> us;
 };
 
-inline std::optional<Choice> choose(Policy& policy, int ranks, std::size_t bytes) {
+inline std::optional<Choice> choose(const Policy& policy, int ranks, std::size_t bytes) {
   CostArray costs = cost_array(bytes, host_memory_machine(ranks));
   const auto decision = policy.decide(all_reduce(bytes, ranks), view(costs));
   if (!decision) return std::nullopt;
@@ -38,7 +38,7 @@ inline std::optional<Choice> choose(Policy& policy, int ranks, std::size_t bytes
 }
 
 // Stock over choice; nullopt where that choice was not measured.
-inline std::optional<double> gain_of(const Measurements& measurements, Policy& policy,
+inline std::optional<double> gain_of(const Measurements& measurements, const Policy& policy,
                                      std::size_t bytes) {
   const auto choice = choose(policy, measurements.inputs.ranks, bytes);
   if (!choice) return 1;
@@ -48,7 +48,7 @@ inline std::optional<double> gain_of(const Measurements& measurements, Policy& p
 }
 
 inline double mean_gain(const Measurements& measurements) {
-  CompositePolicy policy(measurements.inputs);
+  const Policy policy(measurements.inputs);
   double sum = 0;
   for (const auto bytes : model_shaped)
     sum += std::log(gain_of(measurements, policy, bytes).value());

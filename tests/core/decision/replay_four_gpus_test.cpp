@@ -39,7 +39,7 @@ TEST(ReplayOnFourGpus, ModelShapedSizesGainWithTwoRanksAGpu) {
 
 TEST(ReplayOnFourGpus, NoSizeIsSlowerThanStock) {
   for (const auto& [name, measurements] : all_measurements()) {
-    CompositePolicy policy(measurements.inputs);
+    const Policy policy(measurements.inputs);
     for (const auto& [bytes, us] : measurements.stock_us) {
       const auto gain = gain_of(measurements, policy, bytes);
       ASSERT_TRUE(gain) << name << ": " << bytes;

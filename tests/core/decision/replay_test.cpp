@@ -37,7 +37,7 @@ TEST(Replay, ModelShapedSizesGainOnTheExcerpt) { EXPECT_GE(mean_gain(excerpt()),
 
 TEST(Replay, NoSizeOfTheExcerptIsSlowerThanStock) {
   const Measurements measurements = excerpt();
-  CompositePolicy policy(measurements.inputs);
+  const Policy policy(measurements.inputs);
   for (const auto& [bytes, us] : measurements.stock_us) {
     const auto gain = gain_of(measurements, policy, bytes);
     ASSERT_TRUE(gain) << bytes;
@@ -65,7 +65,7 @@ TEST_F(MeasuredReplay, ModelShapedSizesGainOnEightRanks) {
 TEST_F(MeasuredReplay, NoSizeOfAnyCommunicatorIsSlowerThanStock) {
   int measured = 0;
   for (const auto& [name, measurements] : all_) {
-    CompositePolicy policy(measurements.inputs);
+    const Policy policy(measurements.inputs);
     for (const auto& [bytes, us] : measurements.stock_us) {
       const auto gain = gain_of(measurements, policy, bytes);
       if (!gain) continue;

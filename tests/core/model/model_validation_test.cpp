@@ -104,7 +104,7 @@ Verdict judge(const Measurements& measurements, const std::map<Series, LatencyTe
     us.push_back(predicted(time, fits.at(series_of(time))));
     errors.push_back(std::abs(us.back() / time.us - 1));
   }
-  CompositePolicy policy(measurements.inputs);
+  const Policy policy(measurements.inputs);
   std::vector<double> regrets;
   double worst = 10;
   for (const auto& [bytes, stock_us] : measurements.stock_us) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/decision/decision.hpp"
 #include "core/decision/policy_inputs.hpp"
 #include "core/model/waves.hpp"
 

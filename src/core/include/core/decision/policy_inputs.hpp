@@ -5,11 +5,8 @@
 // What one communicator's policy is made from. All of it must be equal on all ranks: files,
 // environment, ranks and nodes; nothing that only one rank can see.
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string_view>
 
-#include "core/decision/policy.hpp"
 #include "core/machine/gpu_sharing.hpp"
 #include "core/model/machine_model.hpp"
 #include "core/nccl/link_evidence.hpp"
@@ -54,12 +51,5 @@ struct PolicyInputs {
   std::optional<int> channels;  // comm->nChannels where somebody knows it
   std::optional<MeasuredGroup> profile;
 };
-
-// Never null: where nothing can be decided the policy never answers. May allocate; may throw
-// std::bad_alloc and nothing else.
-[[nodiscard]] std::unique_ptr<Policy> make_policy(const PolicyInputs& inputs);
-
-// Why a policy made from these inputs never answers, one line for the log; nullopt if it may.
-[[nodiscard]] std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcept;
 
 }  // namespace lanewise

@@ -6,7 +6,8 @@
 // answer leaves NCCL more channels than it takes by itself.
 #include <optional>
 
-#include "core/decision/policy.hpp"
+#include "core/decision/decision.hpp"
+#include "core/nccl/cost_table.hpp"
 #include "core/nccl/nccl_limits.hpp"
 #include "core/nccl/nccl_release.hpp"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/decision/policy.hpp"
+#include "core/decision/decision.hpp"
 #include "core/decision/policy_inputs.hpp"
 #include "core/model/latency.hpp"
 
@@ -39,7 +39,7 @@ struct ModelVerdict {
   std::optional<Choice> stock;
 };
 
-class WavePolicy final : public Policy {
+class WavePolicy {
  public:
   // The largest all-reduce in the data that the constants are fitted to.
   static constexpr std::size_t largest_bytes = std::size_t{4} << 20;
@@ -57,9 +57,7 @@ class WavePolicy final : public Policy {
 
   explicit WavePolicy(const PolicyInputs& inputs) noexcept;
 
-  [[nodiscard]] std::optional<Decision> decide(const Query& query,
-                                               const CostTable& table) noexcept override;
-  // The same answer with its reason.
+  // For an all-reduce of the inputs' ranks on one node.
   [[nodiscard]] ModelVerdict verdict(const Query& query, const CostTable& table) const noexcept;
 
   // The machines that fit the inputs and what NCCL's costs tell; for one that it can run on.

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/decision/policy.hpp"
+#include "core/decision/decision.hpp"
 
 namespace lanewise::host {
 

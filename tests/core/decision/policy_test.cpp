@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "core/decision/composite_policy.hpp"
+#include "core/decision/policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,38 +32,38 @@ PolicyInputs eight_ranks() {
 
 Query all_reduce(std::size_t bytes) { return {Collective::all_reduce, bytes, 8, 1, 1}; }
 
-TEST(CompositePolicy, SpeedsUpAModelShapedSizeWithoutAProfile) {
+TEST(Policy, SpeedsUpAModelShapedSizeWithoutAProfile) {
   PcieTable table;
 
-  const auto decision = make_policy(eight_ranks())->decide(all_reduce(14336), table.view());
+  const auto decision = Policy(eight_ranks()).decide(all_reduce(14336), table.view());
 
   ASSERT_TRUE(decision);
   EXPECT_EQ(decision->source, Source::model);
   EXPECT_EQ(decision->choice.protocol, Protocol::ll);
 }
 
-TEST(CompositePolicy, AMeasuredRuleComesFirst) {
+TEST(Policy, AMeasuredRuleComesFirst) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
   inputs.profile = MeasuredGroup{
       RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::simple, 2}}}), {}, LinkKind::pcie};
 
-  const auto decision = make_policy(inputs)->decide(all_reduce(14336), table.view());
+  const auto decision = Policy(inputs).decide(all_reduce(14336), table.view());
 
   ASSERT_TRUE(decision);
   EXPECT_EQ(decision->source, Source::profile);
 }
 
-TEST(CompositePolicy, NeverMakesAChoiceInWhichRanksHungNorOneOfMoreChannels) {
+TEST(Policy, NeverMakesAChoiceInWhichRanksHungNorOneOfMoreChannels) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
-  const auto by_model = make_policy(inputs)->decide(all_reduce(14336), table.view());
+  const auto by_model = Policy(inputs).decide(all_reduce(14336), table.view());
   ASSERT_TRUE(by_model);
   Choice fewer = by_model->choice;
   fewer.channels = 1;
   const auto decides_beside = [&](const Choice& unsafe) {
     inputs.profile = MeasuredGroup{{}, {}, LinkKind::pcie, {{unsafe, "no rank goes on"}}};
-    return make_policy(inputs)->decide(all_reduce(14336), table.view()).has_value();
+    return Policy(inputs).decide(all_reduce(14336), table.view()).has_value();
   };
 
   EXPECT_FALSE(decides_beside(by_model->choice));
@@ -72,18 +72,18 @@ TEST(CompositePolicy, NeverMakesAChoiceInWhichRanksHungNorOneOfMoreChannels) {
 }
 
 // The model would answer here: see above.
-TEST(CompositePolicy, IsSilentWhereStockWasMeasuredToBeAsGood) {
+TEST(Policy, IsSilentWhereStockWasMeasuredToBeAsGood) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
   inputs.profile = MeasuredGroup{RuleSet({}, {14336}), {}, LinkKind::pcie};
 
-  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
-  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14352), table.view()));
+  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), table.view()));
+  EXPECT_TRUE(Policy(inputs).decide(all_reduce(14352), table.view()));
 }
 
-TEST(CompositePolicy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
+TEST(Policy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
   PcieTable table;
-  const auto policy = make_policy(eight_ranks());
+  const Policy policy(eight_ranks());
   Query other = all_reduce(14336);
   other.collective = Collective::all_gather;
   Query nodes = all_reduce(14336);
@@ -93,41 +93,41 @@ TEST(CompositePolicy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
   Query one = all_reduce(14336);
   one.ranks = 1;
 
-  EXPECT_FALSE(policy->decide(other, table.view()));
-  EXPECT_FALSE(policy->decide(nodes, table.view()));
-  EXPECT_FALSE(make_policy(single)->decide(one, table.view()));
+  EXPECT_FALSE(policy.decide(other, table.view()));
+  EXPECT_FALSE(policy.decide(nodes, table.view()));
+  EXPECT_FALSE(Policy(single).decide(one, table.view()));
 }
 
-TEST(CompositePolicy, IsInertOverNvlink) {
+TEST(Policy, IsInertOverNvlink) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
   inputs.nvlink = NvlinkKnowledge::present;
 
-  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), table.view()));
 
   table.costs[3] = 15.2F;
   table.costs[5] = 56.1F;
-  EXPECT_FALSE(make_policy(eight_ranks())->decide(all_reduce(14336), table.view()));
+  EXPECT_FALSE(Policy(eight_ranks()).decide(all_reduce(14336), table.view()));
 }
 
 // A list of models can be wrong; what NCCL found in the machine is not.
-TEST(CompositePolicy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
+TEST(Policy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
   inputs.nvlink = NvlinkKnowledge::impossible;
-  ASSERT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  ASSERT_TRUE(Policy(inputs).decide(all_reduce(14336), table.view()));
 
   PcieTable nvlink;
   nvlink.costs[3] = 15.2F;
   nvlink.costs[5] = 56.1F;
-  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), nvlink.view()));
+  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), nvlink.view()));
 
   PcieTable ll128;
   ll128.costs[4] = 20.0F;
-  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), ll128.view()));
+  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), ll128.view()));
 }
 
-TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
+TEST(Policy, OverNvlinkUsesOnlyRulesMeasuredThere) {
   PcieTable table;
   table.costs[3] = 15.2F;
   table.costs[5] = 56.1F;
@@ -135,10 +135,10 @@ TEST(CompositePolicy, OverNvlinkUsesOnlyRulesMeasuredThere) {
   inputs.profile = MeasuredGroup{
       RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::ll, 2}}}), {}, LinkKind::pcie};
 
-  EXPECT_FALSE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), table.view()));
 
   inputs.profile->link = LinkKind::nvlink;
-  EXPECT_TRUE(make_policy(inputs)->decide(all_reduce(14336), table.view()));
+  EXPECT_TRUE(Policy(inputs).decide(all_reduce(14336), table.view()));
 }
 
 }  // namespace
