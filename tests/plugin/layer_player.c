@@ -68,13 +68,3 @@ void expect_missing_file_said(void) {
       strstr(log_text, "NCCL_GRAPH_FILE=/nowhere/graph.xml: expected a file that is there") != NULL,
       "the missing file is named");
 }
-
-int play_scenario(int argc, char** argv, const scenario_t* scenarios, size_t count) {
-  if (argc != 2) return 2;
-  for (size_t i = 0; i < count; ++i) {
-    if (strcmp(scenarios[i].name, argv[1]) != 0) continue;
-    scenarios[i].play();
-    return 0;
-  }
-  return 2;
-}

@@ -5,8 +5,6 @@
 #ifndef LANEWISE_LAYER_PLAYER_H
 #define LANEWISE_LAYER_PLAYER_H
 
-#include <stddef.h>
-
 typedef void (*logger_t)(int level, unsigned long flags, const char* file, int line,
                          const char* format, ...);
 
@@ -22,13 +20,5 @@ void expect_missing_file_said(void);
 
 void* open_by_name(const char* kind);
 void* find_symbol(void* handle, const char* kind, int version);
-
-typedef struct {
-  const char* name;
-  void (*play)(void);
-} scenario_t;
-
-/* main's status: 2 where the scenario that the arguments name is none of `count`. */
-int play_scenario(int argc, char** argv, const scenario_t* scenarios, size_t count);
 
 #endif

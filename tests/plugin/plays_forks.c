@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "faulty_libc.h"
+#include "scenario.h"
 #include "tuner_player.h"
 
 /* Far more than an init takes: a child that is not through by then never will be. */
@@ -75,16 +76,12 @@ static void play_anywhere(void) {
 }
 
 int main(int argc, char** argv) {
+  const scenario_t scenarios[] = {{"reading", play_reading}, {"anywhere", play_anywhere}};
   if (argc != 3) return 2;
   plugin_path = argv[1];
   void* handle;
   tuner = open_plugin(&handle);
-  if (strcmp(argv[2], "reading") == 0)
-    play_reading();
-  else if (strcmp(argv[2], "anywhere") == 0)
-    play_anywhere();
-  else
-    return 2;
-  close_plugin(handle);
-  return 0;
+  const int status = play_scenario(argv[2], scenarios, sizeof scenarios / sizeof scenarios[0]);
+  if (status == 0) close_plugin(handle);
+  return status;
 }

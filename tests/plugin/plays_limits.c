@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "scenario.h"
 #include "tuner_player.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -253,10 +254,7 @@ static void play_decisions(long calls) {
 }
 
 int main(int argc, char** argv) {
-  const struct {
-    const char* name;
-    void (*play)(void);
-  } scenarios[] = {{"sixty_four_at_once", play_sixty_four_at_once},
+  const scenario_t scenarios[] = {{"sixty_four_at_once", play_sixty_four_at_once},
                    {"ten_thousand", play_ten_thousand},
                    {"few_descriptors", play_few_descriptors},
                    {"without_system_calls", play_without_system_calls}};
@@ -279,11 +277,7 @@ int main(int argc, char** argv) {
     close_plugin(handle);
     return 0;
   }
-  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; ++i) {
-    if (strcmp(scenarios[i].name, argv[2]) != 0) continue;
-    scenarios[i].play();
-    close_plugin(handle);
-    return 0;
-  }
-  return 2;
+  const int status = play_scenario(argv[2], scenarios, sizeof scenarios / sizeof scenarios[0]);
+  if (status == 0) close_plugin(handle);
+  return status;
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scenario.h"
 #include "tuner_player.h"
 
 static void play_once(logger_t logger) {
@@ -239,10 +240,7 @@ static void play_without_memory(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct {
-    const char* name;
-    void (*play)(void);
-  } scenarios[] = {{"twice", play_twice},
+  const scenario_t scenarios[] = {{"twice", play_twice},
                    {"without_logger", play_without_logger},
                    {"without_context", play_without_context},
                    {"guarded_tables", play_guarded_tables},
@@ -256,10 +254,5 @@ int main(int argc, char** argv) {
                    {"inert", play_inert}};
   if (argc != 3) return 2;
   plugin_path = argv[1];
-  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; ++i) {
-    if (strcmp(scenarios[i].name, argv[2]) != 0) continue;
-    scenarios[i].play();
-    return 0;
-  }
-  return 2;
+  return play_scenario(argv[2], scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layer_player.h"
+#include "scenario.h"
 
 typedef struct {
   const char* name;
@@ -148,5 +149,6 @@ int main(int argc, char** argv) {
                                   {"env_inert", play_env_inert},
                                   {"env_off", play_env_off},
                                   {"env_threads", play_env_threads}};
-  return play_scenario(argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
+  if (argc != 2) return 2;
+  return play_scenario(argv[1], scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layer_player.h"
+#include "scenario.h"
 
 typedef int (*refusal_t)(int device, void* out);
 
@@ -129,5 +130,6 @@ int main(int argc, char** argv) {
       {"declines_each", play_declines_each}, {"each_release", play_each_release},
       {"net_applies_base", play_net_applies_base}, {"net_applies", play_net_applies},     {"net_keeps", play_net_keeps},
       {"net_leaves", play_net_leaves},       {"net_without_file", play_net_without_file}};
-  return play_scenario(argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
+  if (argc != 2) return 2;
+  return play_scenario(argv[1], scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

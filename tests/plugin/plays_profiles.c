@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scenario.h"
 #include "tuner_player.h"
 
 static tuner_t* tuner;
@@ -115,10 +116,7 @@ static void play_open_folder(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct {
-    const char* name;
-    void (*play)(void);
-  } scenarios[] = {{"replaced", play_replaced},
+  const scenario_t scenarios[] = {{"replaced", play_replaced},
                    {"rewritten", play_rewritten},
                    {"world_writable", play_world_writable},
                    {"open_folder", play_open_folder}};
@@ -130,11 +128,7 @@ int main(int argc, char** argv) {
   copy(first, in_force);
   void* handle;
   tuner = open_plugin(&handle);
-  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; ++i) {
-    if (strcmp(scenarios[i].name, argv[2]) != 0) continue;
-    scenarios[i].play();
-    close_plugin(handle);
-    return 0;
-  }
-  return 2;
+  const int status = play_scenario(argv[2], scenarios, sizeof scenarios / sizeof scenarios[0]);
+  if (status == 0) close_plugin(handle);
+  return status;
 }
