@@ -52,16 +52,22 @@ std::string_view describe(host::Liveness liveness) {
   return words[static_cast<std::size_t>(liveness)];
 }
 
-void print_size(const host::CountedSize& size) {
+// Whether a call that direct left was captured is not asked.
+std::string_view buffers_of(const host::CountedCall& call, host::CountedMode mode) {
+  if (mode == host::CountedMode::direct && call.direct == host::DirectForm::none) return "-";
+  return call.buffers == host::CallBuffers::captured ? "captured" : "eager";
+}
+
+void print_size(const host::CountedSize& size, host::CountedMode mode) {
   const auto& call = size.call;
-  const auto choice = call.decision ? to_string(call.decision->choice) : "NCCL's";
+  const auto choice = host::choice_of(call);
   const bool is_applied = call.effect == host::CallEffect::applied;
-  std::printf("  %12zu%s %12llu  %-8s  %-16s %s\n", call.bytes,
+  std::printf("  %12zu%s %12llu  %-8s  %-22s %s\n", call.bytes,
               size.exactness == host::SizeExactness::exact ? " " : "~",
-              static_cast<unsigned long long>(size.calls),
-              call.buffers == host::CallBuffers::captured ? "captured" : "eager", choice.c_str(),
-              !call.decision ? ""
-              : is_applied   ? name_of(call.decision->source).data()
+              static_cast<unsigned long long>(size.calls), buffers_of(call, mode).data(),
+              choice.empty() ? "NCCL's" : choice.c_str(),
+              choice.empty() ? ""
+              : is_applied   ? host::source_of(call).data()
                              : "observed only");
 }
 
@@ -78,8 +84,8 @@ void print_communicator(const host::CountedCommunicator& communicator) {
               name_of(communicator.mode).data(),
               communicator.state == host::RecordState::open ? "" : ", closed");
   if (communicator.sizes.empty()) return;
-  std::printf("  %12s  %12s  %-8s  %-16s %s\n", "bytes", "calls", "buffers", "choice", "from");
-  for (const auto& size : communicator.sizes) print_size(size);
+  std::printf("  %12s  %12s  %-8s  %-22s %s\n", "bytes", "calls", "buffers", "choice", "from");
+  for (const auto& size : communicator.sizes) print_size(size, communicator.mode);
 }
 
 void print_process(const CountedProcess& process) {
@@ -125,7 +131,7 @@ std::vector<CountedProcess> read(const StatsOptions& options) {
                 [&](const CountedProcess& process) { return process.process.pid != options.pid; });
   if (processes.empty())
     throw Error("process " + std::to_string(options.pid) +
-                ": expected one of this user that has loaded the plugin, see `lanewise stats`");
+                ": expected one of this user that counts its calls, see `lanewise stats`");
   return processes;
 }
 

@@ -71,7 +71,7 @@ class Group::Member {
   ~Member() { destroy_events(); }
 
   Taken launch(DriverStream stream, const void* in, void* out, std::uint64_t count, Element element,
-               std::optional<Form> wanted) {
+               std::optional<Form> wanted, Queued* queued) {
     const std::size_t bytes = count * size_of(element);
     if (count == 0 || bytes > options_.max_bytes) return Taken::declined;
     Form form = wanted.value_or(usual_form(bytes, ranks_, meeting_.place));
@@ -100,6 +100,7 @@ class Group::Member {
     driver_.check(driver_.record_event(set->event, stream), "cuEventRecord");
     set->is_used = true;
     set->last_stream = number;
+    if (queued != nullptr) *queued = {form, status == capture_active};
     return Taken::done;
   }
 
@@ -219,9 +220,9 @@ Group::Group(int rank, int ranks, const Gather& gather, const GroupOptions& opti
 Group::~Group() = default;
 
 Taken Group::launch(CUstream_st* stream, const void* in, void* out, std::size_t count,
-                    Element element, std::optional<Form> form) noexcept {
+                    Element element, std::optional<Form> form, Queued* queued) noexcept {
   try {
-    return member_->launch(stream, in, out, count, element, form);
+    return member_->launch(stream, in, out, count, element, form, queued);
   } catch (const std::exception& error) {
     member_->note_failure(error.what());
     return Taken::failed;

@@ -42,7 +42,8 @@ NcclStatus CallGroup::flush() noexcept {
   NcclStatus status = nccl_success;
   for (const Held& held : held_) {
     if (held.is_left || status != nccl_success) continue;
-    status = is_alone(held) ? make_call(held.call, *held.communicator) : leave_to_nccl(held.call);
+    status = is_alone(held) ? make_call(held.call, *held.communicator)
+                            : leave_to_nccl(held.call, held.communicator.get());
   }
   held_.clear();
   return status;
@@ -57,7 +58,8 @@ NcclStatus CallGroup::leave_all() noexcept {
   return status;
 }
 
-NcclStatus leave_to_nccl(const NcclAllReduce& call) noexcept {
+NcclStatus leave_to_nccl(const NcclAllReduce& call, Communicator* communicator) noexcept {
+  if (communicator != nullptr) communicator->count_left(call);
   return ask_nccl(nccl_functions().all_reduce, call.in, call.out, call.count, call.type,
                   call.operation, call.communicator, call.stream);
 }
@@ -67,7 +69,7 @@ NcclStatus make_call(const NcclAllReduce& call, Communicator& communicator) noex
     case Taken::done:
       return nccl_success;
     case Taken::declined:
-      return leave_to_nccl(call);
+      return leave_to_nccl(call, &communicator);
     case Taken::failed:
       break;
   }

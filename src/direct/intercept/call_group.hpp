@@ -43,8 +43,9 @@ class CallGroup {
   std::vector<Held> held_;
 };
 
-// NCCL's own all-reduce.
-[[nodiscard]] NcclStatus leave_to_nccl(const NcclAllReduce& call) noexcept;
+// NCCL's own all-reduce; counted where the communicator has a group.
+[[nodiscard]] NcclStatus leave_to_nccl(const NcclAllReduce& call,
+                                       Communicator* communicator = nullptr) noexcept;
 // The group's, or NCCL's where the group declines.
 [[nodiscard]] NcclStatus make_call(const NcclAllReduce& call, Communicator& communicator) noexcept;
 

@@ -17,6 +17,8 @@
 #include "core/version.hpp"
 #include "direct/kernel_plan.hpp"
 #include "host/agreement/agreement.hpp"
+#include "host/counters/counter_key.hpp"
+#include "intercept/nccl_functions.hpp"
 #include "intercept/rank_board.hpp"
 
 namespace lanewise::direct {
@@ -34,6 +36,13 @@ std::optional<Element> element_of(int type) noexcept {
       return std::nullopt;
   }
 }
+
+host::DirectForm counted_form(Form form) noexcept {
+  return static_cast<host::DirectForm>(static_cast<int>(form) + 1);
+}
+static_assert(static_cast<int>(host::DirectForm::one_shot_ll) ==
+                  static_cast<int>(Form::one_shot_ll) + 1 &&
+              static_cast<int>(host::DirectForm::two_shot) == static_cast<int>(Form::two_shot) + 1);
 
 // Of everything that this library does with a call: ranks that differ stay with NCCL.
 std::uint64_t digest_of(const DirectSettings& settings) {
@@ -128,11 +137,28 @@ void Communicator::agree(int rank, int ranks, const DirectSettings& settings) {
   ranks_ = ranks;
   ranges_ = settings.ranges;
   is_verbose_ = settings.is_verbose;
+  open_counters(settings);
   if (rank != 0 || !is_verbose_) return;
   const GroupMemory& memory = group_->memory();
   say(std::to_string(ranks) + " ranks all-reduce through " + std::string(name_of(memory.place)) +
       ", " + std::to_string(memory.rank_bytes >> 10) + " KiB a rank, sizes " +
       format_size_ranges(ranges_));
+}
+
+// Counting is of no consequence for calls: where shared memory refuses, there is none.
+void Communicator::open_counters(const DirectSettings& settings) {
+  if (!settings.is_counting) return;
+  host::CountersRequest request;
+  request.ranks = ranks_;
+  int code = 0;
+  if (ask_nccl(nccl_functions().version, &code) == nccl_success)
+    request.release = NcclRelease::from_code(code);
+  std::string note;
+  counters_ = host::LiveCounters::open(request, note);
+  if (counters_)
+    counters_->set_mode(host::CountedMode::direct);
+  else if (is_verbose_)
+    say("calls are not counted: " + note);
 }
 
 void Communicator::stay_away(int ranks, const DirectSettings& settings) noexcept {
@@ -153,11 +179,24 @@ bool Communicator::takes(const NcclAllReduce& call) const noexcept {
 Taken Communicator::launch(const NcclAllReduce& call) noexcept {
   const auto element = element_of(call.type);
   const auto* range = find_range(ranges_, call.count * size_of(*element), ranks_);
+  Queued queued;
   const Taken taken =
-      group_->launch(call.stream, call.in, call.out, call.count, *element, range->form);
-  if (taken == Taken::done) taken_.fetch_add(1, std::memory_order_relaxed);
+      group_->launch(call.stream, call.in, call.out, call.count, *element, range->form, &queued);
+  if (taken == Taken::done) {
+    taken_.fetch_add(1, std::memory_order_relaxed);
+    if (counters_)
+      counters_->record(
+          {call.count * size_of(*element), std::nullopt,
+           queued.is_captured ? host::CallBuffers::captured : host::CallBuffers::eager,
+           host::CallEffect::applied, counted_form(queued.form)});
+  }
   if (taken == Taken::failed) say("an all-reduce failed: " + group_->failure());
   return taken;
+}
+
+void Communicator::count_left(const NcclAllReduce& call) noexcept {
+  if (counters_ && call.count > 0)
+    counters_->record({call.count * nccl_size_of(call.type), {}, {}, {}, {}});
 }
 
 std::uint64_t Communicator::name_child(std::span<const int> distinction) noexcept {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "direct/group.hpp"
+#include "host/counters/live_counters.hpp"
 #include "host/process/process_identity.hpp"
 #include "intercept/direct_settings.hpp"
 #include "intercept/nccl_abi.hpp"
@@ -38,8 +39,11 @@ class Communicator {
   [[nodiscard]] bool has_group() const noexcept { return group_ != nullptr; }
   // Whether the call is one of those that go to the group: the same on every rank.
   [[nodiscard]] bool takes(const NcclAllReduce& call) const noexcept;
-  // Queues it. Declined: it goes to NCCL, on every rank.
+  // Queues it, and counts it. Declined: it goes to NCCL, on every rank.
   [[nodiscard]] Taken launch(const NcclAllReduce& call) noexcept;
+
+  // For `lanewise stats`: one that this communicator has a group for and leaves to NCCL.
+  void count_left(const NcclAllReduce& call) noexcept;
 
   // Of the n-th child, with what tells the children of one moment apart. Counts.
   [[nodiscard]] std::uint64_t name_child(std::span<const int> distinction) noexcept;
@@ -50,6 +54,7 @@ class Communicator {
 
  private:
   void agree(int rank, int ranks, const DirectSettings& settings);
+  void open_counters(const DirectSettings& settings);
   [[nodiscard]] bool has_dead_peer() const noexcept;
 
   std::uint64_t name_;
@@ -59,6 +64,7 @@ class Communicator {
   std::vector<SizeRange> ranges_;
   std::vector<host::ProcessIdentity> peers_;
   std::unique_ptr<Group> group_;
+  std::unique_ptr<host::LiveCounters> counters_;  // null: not counted
   std::atomic<bool> is_aborted_{false};
   bool is_verbose_ = false;
 };

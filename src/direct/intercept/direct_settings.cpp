@@ -54,6 +54,7 @@ DirectSettings read_or_say() {
 DirectSettings read_direct_settings() {
   DirectSettings settings;
   const auto log = variable("LANEWISE_LOG");
+  settings.is_counting = variable("LANEWISE_STATS") != "0";
   settings.is_quiet = log == "off";
   settings.is_verbose = log == "debug" || log == "trace" || variable("NCCL_DEBUG") == "INFO";
   settings.may_use_gpu = !is_told_to_use_host_memory();

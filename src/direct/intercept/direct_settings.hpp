@@ -16,6 +16,7 @@ struct DirectSettings {
   int graphs = 64;                // LANEWISE_DIRECT_GRAPHS
   bool may_use_gpu = true;        // unless NCCL, too, was told to use host memory
   std::chrono::milliseconds agreement_limit{2000};  // LANEWISE_AGREE_MS
+  bool is_counting = true;                          // unless LANEWISE_STATS=0
   bool is_quiet = false;                            // LANEWISE_LOG=off
   bool is_verbose = false;                          // LANEWISE_LOG=debug or NCCL_DEBUG=INFO
 };

@@ -72,7 +72,7 @@ NcclStatus route(const NcclAllReduce& call) {
   auto& group = CallGroup::current();
   if (!communicator->takes(call)) {
     if (group.is_open()) group.note_left(communicator);
-    return leave_to_nccl(call);
+    return leave_to_nccl(call, communicator.get());
   }
   if (!group.is_open()) return make_call(call, *communicator);
   group.hold(call, std::move(communicator));

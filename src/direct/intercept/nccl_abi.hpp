@@ -22,6 +22,11 @@ inline constexpr NcclStatus nccl_in_progress = 7;
 inline constexpr int nccl_float16 = 6;
 inline constexpr int nccl_float32 = 7;
 inline constexpr int nccl_bfloat16 = 9;
+// By ncclDataType_t, int8 to fp8e5m2; of a later type nothing is known.
+[[nodiscard]] constexpr std::size_t nccl_size_of(int type) noexcept {
+  constexpr unsigned char sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return type >= 0 && type < static_cast<int>(sizeof sizes) ? sizes[type] : 0;
+}
 inline constexpr int nccl_sum = 0;
 inline constexpr int nccl_no_color = -1;
 

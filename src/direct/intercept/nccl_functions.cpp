@@ -36,6 +36,7 @@ NcclFunctions find_all() {
   find(library, "pncclGroupStart", functions.group_start);
   find(library, "pncclGroupEnd", functions.group_end);
   find(library, "pncclGroupSimulateEnd", functions.group_simulate_end);
+  find(library, "pncclGetVersion", functions.version);
   find(library, "pncclCommCount", functions.count);
   find(library, "pncclCommUserRank", functions.user_rank);
   return functions;

@@ -23,6 +23,7 @@ struct NcclFunctions {
   NcclStatus (*group_start)();
   NcclStatus (*group_end)();
   NcclStatus (*group_simulate_end)(void*);
+  NcclStatus (*version)(int*);
   NcclStatus (*count)(NcclComm, int*);
   NcclStatus (*user_rank)(NcclComm, int*);
 };

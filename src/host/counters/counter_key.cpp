@@ -32,9 +32,11 @@ CounterMeaning read_counter_key(std::uint64_t key) noexcept {
   const auto from = static_cast<Source>(field(key, source, 2));
   const auto algorithm_index = field(key, algorithm, 3);
   const auto protocol_index = field(key, protocol, 2);
-  if (from == Source::none || algorithm_index >= algorithm_count ||
-      protocol_index >= protocol_count)
+  if (from == Source::none) {
+    meaning.call.direct = static_cast<DirectForm>(algorithm_index & 3U);
     return meaning;
+  }
+  if (algorithm_index >= algorithm_count || protocol_index >= protocol_count) return meaning;
   meaning.call.decision =
       Decision{{static_cast<Algorithm>(algorithm_index), static_cast<Protocol>(protocol_index),
                 static_cast<int>(field(key, channels, 7))},

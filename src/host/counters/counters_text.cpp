@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -27,10 +28,6 @@ std::string in_hex(std::uint64_t number) {
   return digits.data();
 }
 
-Source source_of(const CountedCall& call) noexcept {
-  return call.decision ? call.decision->source : Source::none;
-}
-
 // `items` in brackets, each by `write`, with commas between.
 template <typename Items, typename Write>
 std::string list(const Items& items, Write write) {
@@ -44,11 +41,11 @@ std::string list(const Items& items, Write write) {
 
 std::string size_to_json(const CountedSize& size) {
   const auto& call = size.call;
+  const auto choice = choice_of(call);
   return "{\"bytes\":" + std::to_string(call.bytes) +
          ",\"is_exact\":" + std::string(yes_or_no(size.exactness == SizeExactness::exact)) +
-         ",\"calls\":" + std::to_string(size.calls) +
-         ",\"source\":" + quote_json(name_of(source_of(call))) +
-         ",\"choice\":" + (call.decision ? quote_json(to_string(call.decision->choice)) : "null") +
+         ",\"calls\":" + std::to_string(size.calls) + ",\"source\":" + quote_json(source_of(call)) +
+         ",\"choice\":" + (choice.empty() ? "null" : quote_json(choice)) +
          ",\"is_applied\":" + std::string(yes_or_no(call.effect == CallEffect::applied)) +
          ",\"is_captured\":" + std::string(yes_or_no(call.buffers == CallBuffers::captured)) + '}';
 }
@@ -75,11 +72,20 @@ std::string process_to_json(const CountedProcess& process) {
          ",\"communicators\":" + list(process.communicators, communicator_to_json) + '}';
 }
 
+bool is_direct(const CountedCommunicator& communicator) noexcept {
+  return communicator.mode == CountedMode::direct;
+}
+
 std::map<std::size_t, std::uint64_t> sum_by_size(std::span<const CountedProcess> processes) {
   std::map<std::size_t, std::uint64_t> calls;
-  for (const auto& process : processes)
+  for (const auto& process : processes) {
+    const bool has_plugin = std::any_of(process.communicators.begin(), process.communicators.end(),
+                                        [](const auto& one) { return !is_direct(one); });
     for (const auto& communicator : process.communicators)
-      for (const auto& size : communicator.sizes) calls[size.call.bytes] += size.calls;
+      for (const auto& size : communicator.sizes)
+        if (!has_plugin || !is_direct(communicator) || size.call.direct != DirectForm::none)
+          calls[size.call.bytes] += size.calls;
+  }
   return calls;
 }
 
@@ -90,14 +96,26 @@ std::string to_sample(const CountedProcess& process, const CountedCommunicator& 
          "\",program=" + quote_json(process.program) + ",ranks=\"" +
          std::to_string(communicator.ranks) + "\",communicator=\"" +
          (communicator.communicator ? in_hex(*communicator.communicator) : "") + "\",bytes=\"" +
-         std::to_string(call.bytes) + "\",source=\"" + std::string(name_of(source_of(call))) +
-         "\",choice=\"" + (call.decision ? to_string(call.decision->choice) : "") +
-         "\",applied=\"" + std::string(yes_or_no(call.effect == CallEffect::applied)) +
-         "\",captured=\"" + std::string(yes_or_no(call.buffers == CallBuffers::captured)) + "\"} " +
+         std::to_string(call.bytes) + "\",source=\"" + std::string(source_of(call)) +
+         "\",choice=\"" + choice_of(call) + "\",applied=\"" +
+         std::string(yes_or_no(call.effect == CallEffect::applied)) + "\",captured=\"" +
+         std::string(yes_or_no(call.buffers == CallBuffers::captured)) + "\"} " +
          std::to_string(size.calls) + '\n';
 }
 
 }  // namespace
+
+std::string choice_of(const CountedCall& call) {
+  constexpr std::array<const char*, 4> forms = {"", "direct/one-shot-ll", "direct/one-shot-simple",
+                                                "direct/two-shot"};
+  return call.decision ? to_string(call.decision->choice)
+                       : forms[static_cast<std::size_t>(call.direct)];
+}
+
+std::string_view source_of(const CountedCall& call) noexcept {
+  if (call.direct != DirectForm::none) return "direct";
+  return name_of(call.decision ? call.decision->source : Source::none);
+}
 
 std::string format_counters_json(std::span<const CountedProcess> processes) {
   const auto size_sum = [](const auto& sum) {
@@ -111,7 +129,7 @@ std::string format_counters_json(std::span<const CountedProcess> processes) {
 
 std::string format_counters_prometheus(std::span<const CountedProcess> processes) {
   std::string text =
-      "# HELP lanewise_calls_total All-reduces that NCCL asked about.\n"
+      "# HELP lanewise_calls_total All-reduces that NCCL asked about or the direct layer saw.\n"
       "# TYPE lanewise_calls_total counter\n";
   for (const auto& process : processes)
     for (const auto& communicator : process.communicators)

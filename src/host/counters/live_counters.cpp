@@ -132,7 +132,7 @@ struct LiveCounters::Mapping {
 constinit LiveCounters::Mapping* LiveCounters::current_ = nullptr;
 
 std::string_view name_of(CountedMode mode) noexcept {
-  constexpr std::array<std::string_view, 3> names = {"inert", "observes", "applies"};
+  constexpr std::array<std::string_view, 4> names = {"inert", "observes", "applies", "direct"};
   const auto index = static_cast<std::size_t>(mode);
   return index < names.size() ? names[index] : "damaged";
 }

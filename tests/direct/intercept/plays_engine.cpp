@@ -176,6 +176,31 @@ void play_others(Engine& engine) {
   engine.nccl.destroy(comm);
 }
 
+// A graph that is replayed, calls of two sizes, and one that direct leaves; then what is counted.
+void play_counted(Engine& engine) {
+  Comm comm = engine.init();
+  for (const std::size_t count : {1, 1, 9000}) engine.expect(engine.reduce(comm, count), "sum");
+  std::vector<float> in(700, 1.5F);
+  std::vector<float> out(700);
+  cuStreamBeginCapture_v2(engine.stream, 2);
+  engine.nccl.all_reduce(in.data(), out.data(), 700, float32, sum, comm, engine.stream);
+  CUgraph_st* graph = nullptr;
+  cuStreamEndCapture(engine.stream, &graph);
+  CUgraphExec_st* executable = nullptr;
+  cuGraphInstantiateWithFlags(&executable, graph, 0);
+  cuGraphDestroy(graph);
+  for (int replay = 0; replay < 3; ++replay) cuGraphLaunch(executable, engine.stream);
+  cuStreamSynchronize(engine.stream);
+  engine.expect(out == std::vector<float>(700, 3.0F), "sum of a replay");
+  engine.nccl.all_reduce(in.data(), out.data(), 16, int32, sum, comm, engine.stream);
+  std::fflush(stdout);
+  const std::string show =
+      std::string(std::getenv("PLAYER_STATS")) + " stats " + std::to_string(getpid());
+  engine.expect(std::system(show.c_str()) == 0, "stats");
+  cuGraphExecDestroy(executable);
+  engine.nccl.destroy(comm);
+}
+
 void play_groups(Engine& engine) {
   Comm comm = engine.init();
   engine.id.bytes[127] = 1;
@@ -355,6 +380,7 @@ void play_failing_launch(Engine& engine) {
 const std::map<std::string, void (*)(Engine&)> scenes = {
     {"sums", play_sums},
     {"others", play_others},
+    {"counted", play_counted},
     {"groups", play_groups},
     {"split", play_split},
     {"abort", play_abort},

@@ -245,6 +245,25 @@ TEST_F(LiveCountersTest, CountFromManyThreadsAtOnce) {
   }
 }
 
+TEST_F(LiveCountersTest, SumOnceWhatDirectLeftToThePlugin) {
+  const auto direct = open(1);
+  direct->set_mode(CountedMode::direct);
+  direct->record({.bytes = 4096, .effect = CallEffect::applied, .direct = DirectForm::two_shot});
+  direct->record({.bytes = 8192});
+  const auto of_direct = read_live_counters(folder_);
+  const auto plugin = open(2);
+  plugin->record({.bytes = 8192});
+
+  EXPECT_NE(format_counters_json(of_direct).find(
+                R"("sizes":[{"bytes":4096,"calls":1},{"bytes":8192,"calls":1}])"),
+            std::string::npos);
+  const auto json = format_counters_json(read_live_counters(folder_));
+  EXPECT_NE(json.find(R"("sizes":[{"bytes":4096,"calls":1},{"bytes":8192,"calls":1}])"),
+            std::string::npos);
+  EXPECT_NE(json.find(R"("source":"direct","choice":"direct/two-shot","is_applied":true)"),
+            std::string::npos);
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);

@@ -39,6 +39,12 @@ struct GroupMemory {
 // refused.
 enum class Taken : std::uint8_t { done, declined, failed };
 
+// How a call was queued.
+struct Queued {
+  Form form = Form::one_shot_ll;
+  bool is_captured = false;
+};
+
 class Group {
  public:
   // The words of all ranks in rank order, up to 32 of each. Throws where a rank does not come.
@@ -58,7 +64,8 @@ class Group {
   // graphs. One instance of a graph runs at a time. Any alignment of the element; in place or not.
   // From any thread. Allocates nothing and does not wait.
   [[nodiscard]] Taken launch(CUstream_st* stream, const void* in, void* out, std::size_t count,
-                             Element element, std::optional<Form> form) noexcept;
+                             Element element, std::optional<Form> form,
+                             Queued* queued = nullptr) noexcept;
 
   // Releases every kernel that waits, now and later; their sums are not to be used.
   void abort() noexcept;

@@ -17,12 +17,15 @@ namespace lanewise::host {
 enum class CallBuffers : std::uint8_t { eager, captured };
 enum class CallEffect : std::uint8_t { left_to_nccl, applied };
 enum class SizeExactness : std::uint8_t { exact, rounded_up };
+// How the direct layer summed a call, where it took it.
+enum class DirectForm : std::uint8_t { none, one_shot_ll, one_shot_simple, two_shot };
 
 struct CountedCall {
   std::size_t bytes = 0;
   std::optional<Decision> decision;  // none: NCCL's choice stood
   CallBuffers buffers = CallBuffers::eager;
   CallEffect effect = CallEffect::left_to_nccl;
+  DirectForm direct = DirectForm::none;  // only without a decision
   friend bool operator==(const CountedCall&, const CountedCall&) = default;
 };
 
@@ -70,6 +73,8 @@ inline constexpr int size_width = 24;
            static_cast<std::uint64_t>(choice.algorithm) << algorithm |
            static_cast<std::uint64_t>(choice.protocol) << protocol |
            (static_cast<std::uint64_t>(choice.channels) & 127U) << channels;
+  } else {
+    key |= static_cast<std::uint64_t>(call.direct) << algorithm;
   }
   return key | (call.bytes >> size_width == 0 ? std::uint64_t{call.bytes} << size
                                               : size_bits(call.bytes, size_width));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/counters/counter_key.hpp"
@@ -45,6 +46,11 @@ struct CountedProcess {
   std::string path;
 };
 
+// "ring/ll/4" or "direct/two-shot"; empty: NCCL's own.
+[[nodiscard]] std::string choice_of(const CountedCall& call);
+// A source's name, or "direct".
+[[nodiscard]] std::string_view source_of(const CountedCall& call) noexcept;
+
 // By pid; of this user, for root of all. Throws nothing but std::bad_alloc; files that are no
 // counters are passed over.
 [[nodiscard]] std::vector<CountedProcess> read_live_counters(const std::string& folder);
@@ -56,11 +62,13 @@ void remove_dead_counters(const std::string& folder, const CountedProcess& proce
 //  "processes":[{"pid":N,"user":N,"state":"alive|dead|unknown","program":"..","nccl":"2.28.9",
 //    "started":N,"lost_calls":N,"refusals":[".."],
 //    "communicators":[{"id":"16 hex digits"|null,"ranks":N,
-//      "gpu":"0000:c1:00.0"|null,"mode":"applies|observes|inert","is_open":true|false,
-//      "calls":[{"bytes":N,"is_exact":true|false,"calls":N,"source":"none|profile|model|forced",
-//        "choice":"ring/ll/4"|null,"is_applied":true|false,"is_captured":true|false},..]},..]},..]}
-// `sizes` sums the calls of all processes by size; `lanewise-bench --from-stats` reads those.
-// `started` counts seconds from 1970. Sizes that are not exact are rounded up by at most 6 %.
+//      "gpu":"0000:c1:00.0"|null,"mode":"applies|observes|inert|direct","is_open":true|false,
+//      "calls":[{"bytes":N,"is_exact":true|false,"calls":N,"source":"none|profile|model|forced|direct",
+//        "choice":"ring/ll/4"|"direct/two-shot"|null,"is_applied":true|false,"is_captured":true|false},..]},..]},..]}
+// `sizes` sums the calls of all processes by size; `lanewise-bench --from-stats` reads those. What
+// mode "direct" left to NCCL (source "none") the plugin counts again where it is loaded, and
+// `sizes` once; whether such a call was captured is not asked. `started` counts seconds from 1970.
+// Sizes that are not exact are rounded up by at most 6 %.
 [[nodiscard]] std::string format_counters_json(std::span<const CountedProcess> processes);
 
 // Prometheus' text format: lanewise_calls_total by pid, program, ranks, bytes, source, choice,

@@ -3,7 +3,7 @@
 #pragma once
 
 // Counts of a process's all-reduces in shared memory: 64 KiB, read by `lanewise stats` of the same
-// user through host/counters_report.hpp. The plugin writes one counter a call.
+// user through host/counters_report.hpp. The plugin and the direct layer write one counter a call.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace lanewise::host {
 
-// What a communicator does with its choices.
-enum class CountedMode : std::uint8_t { inert, observes, applies };
+// What a communicator does with its choices; direct: the direct layer counts in this record.
+enum class CountedMode : std::uint8_t { inert, observes, applies, direct };
 [[nodiscard]] std::string_view name_of(CountedMode mode) noexcept;
 
 struct CountersRequest {
