@@ -18,6 +18,7 @@
 namespace lanewise {
 namespace {
 
+using testing::MeasuredTime;
 using testing::Measurements;
 
 constexpr int channels_of_data = 4;  // two rings found, doubled, where no variable says more
@@ -64,7 +65,7 @@ std::map<Series, LatencyTerms> fit_halves(const std::map<std::string, Measuremen
   for (const auto& [name, measurements] : all)
     for (const auto& time : half_of(measurements, 0)) series[series_of(time)].push_back(time);
   std::map<Series, LatencyTerms> fits;
-  for (const auto& [key, times] : series) fits[key] = fit_terms(times).value();
+  for (const auto& [key, times] : series) fits[key] = testing::fit_terms(times).value();
   return fits;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace lanewise {
+namespace lanewise::testing {
 namespace {
 
 constexpr std::size_t term_count = std::tuple_size_v<TermFactors>;
@@ -104,4 +104,4 @@ std::optional<LatencyTerms> fit_terms(std::span<const MeasuredTime> times) {
   return std::nullopt;
 }
 
-}  // namespace lanewise
+}  // namespace lanewise::testing

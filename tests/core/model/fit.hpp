@@ -9,7 +9,7 @@
 
 #include "core/model/latency.hpp"
 
-namespace lanewise {
+namespace lanewise::testing {
 
 struct MeasuredTime {
   Choice choice;  // its channels as they were asked for, 0: NCCL's own
@@ -23,4 +23,4 @@ struct MeasuredTime {
 // than terms.
 [[nodiscard]] std::optional<LatencyTerms> fit_terms(std::span<const MeasuredTime> times);
 
-}  // namespace lanewise
+}  // namespace lanewise::testing
