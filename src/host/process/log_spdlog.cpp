@@ -69,10 +69,6 @@ class FileSink final : public LineSink {
 
 }  // namespace
 
-std::string_view name_of(LogLevel level) noexcept {
-  return level_names[static_cast<std::size_t>(level)];
-}
-
 std::optional<LogLevel> parse_log_level(std::string_view word) noexcept {
   for (std::size_t i = 0; i < level_names.size(); ++i) {
     if (level_names[i] == word) return static_cast<LogLevel>(i);

@@ -12,7 +12,6 @@
 namespace lanewise::host {
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
-[[nodiscard]] std::string_view name_of(LogLevel level) noexcept;
 [[nodiscard]] std::optional<LogLevel> parse_log_level(std::string_view word) noexcept;
 
 // Takes one line without its newline, from any thread, and must not throw. Null: no callback.
