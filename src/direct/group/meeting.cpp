@@ -74,6 +74,9 @@ Introduction introduce(const Driver& driver, const GroupOptions& options) {
 bool is_same_process(const Introduction& a, const Introduction& b) {
   return a.process == b.process && a.pid_namespace == b.pid_namespace;
 }
+bool is_same_namespace(const Introduction& a, const Introduction& b) {
+  return a.pid_namespace == b.pid_namespace;
+}
 bool is_same_gpu(const Introduction& a, const Introduction& b) {
   return a.gpu.words[0] == b.gpu.words[0] && a.gpu.words[1] == b.gpu.words[1];
 }
@@ -126,6 +129,8 @@ MeetingPlace meet(const Driver& driver, DriverContext context, int rank, int ran
                   const Group::Gather& gather, const GroupOptions& options) {
   const auto all = exchange(gather, introduce(driver, options), ranks);
   if (!are_all(all, has_same_options)) throw Error("the ranks were given different options");
+  // There a process's number, by which its memory is opened, is another's.
+  if (!are_all(all, is_same_namespace)) throw Error("the ranks are in different pid namespaces");
   const bool is_on_gpu =
       options.may_use_gpu && are_all(all, is_same_process) && are_all(all, is_same_gpu);
   const Place place = is_on_gpu ? Place::gpu : Place::host;

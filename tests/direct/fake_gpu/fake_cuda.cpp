@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -108,9 +109,14 @@ CUctx_st contexts[most_devices];
 thread_local CUctx_st* current = nullptr;
 std::atomic<std::uint64_t> last_capture{0};
 
-bool is_refused(const char* name) {
-  const char* wanted = std::getenv("FAKE_CUDA_REFUSES");
+bool is_named_by(const char* variable, const char* name) {
+  const char* wanted = std::getenv(variable);
   return wanted != nullptr && std::strcmp(wanted, name) == 0;
+}
+
+bool is_refused(const char* name) {
+  if (is_named_by("FAKE_CUDA_KILLS", name)) std::raise(SIGKILL);
+  return is_named_by("FAKE_CUDA_REFUSES", name);
 }
 
 int allocate(void** memory, std::size_t bytes, const char* name) {

@@ -16,7 +16,8 @@ struct CUgraphExec_st;
 extern "C" {
 
 // Makes the context of GPU `device` current in this thread. FAKE_CUDA_ONE_GPU=1: all contexts are
-// of one GPU. FAKE_CUDA_REFUSES=NAME: that function fails.
+// of one GPU. FAKE_CUDA_REFUSES=NAME: that function fails; FAKE_CUDA_KILLS=NAME: it kills its
+// process.
 void fake_use_device(int device);
 int cuStreamCreate(CUstream_st** stream, unsigned flags);
 int cuStreamSynchronize(CUstream_st* stream);

@@ -5,154 +5,17 @@
 // looked up in the file of PLAYER_LIBRARY as PyNccl does. Usage: plays_engine SCENE. Each rank says
 // how many of its all-reduces reached NCCL, and what was wrong.
 #include <dlfcn.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "fake_gpu/fake_cuda.hpp"
-
-struct ncclComm;
-using Comm = ncclComm*;
-struct UniqueId {
-  char bytes[128];
-};
-struct Config {
-  std::size_t size;
-  unsigned magic;
-  unsigned version;
-  int blocking;
-};
-
-extern "C" {
-int ncclAllReduce(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
-int ncclBroadcast(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
-int ncclCommInitRank(Comm*, int, UniqueId, int);
-int ncclCommInitRankConfig(Comm*, int, UniqueId, int, Config*);
-int ncclCommSplit(Comm, int, int, Comm*, Config*);
-int ncclCommFinalize(Comm);
-int ncclCommDestroy(Comm);
-int ncclCommAbort(Comm);
-int ncclGroupStart();
-int ncclGroupEnd();
-int ncclGroupSimulateEnd(void*);
-int fake_nccl_all_reduces();
-int fake_nccl_open_groups();
-int fake_nccl_ended();
-}
+#include "intercept/engine.hpp"
 
 namespace {
-
-constexpr int ranks = 2;
-constexpr int int32 = 2, float16 = 6, float32 = 7, sum = 0, largest = 2;
-
-struct Nccl {
-  decltype(&ncclAllReduce) all_reduce = ncclAllReduce;
-  decltype(&ncclBroadcast) broadcast = ncclBroadcast;
-  decltype(&ncclCommInitRank) init_rank = ncclCommInitRank;
-  decltype(&ncclCommInitRankConfig) init_rank_config = ncclCommInitRankConfig;
-  decltype(&ncclCommSplit) split = ncclCommSplit;
-  decltype(&ncclCommFinalize) finalize = ncclCommFinalize;
-  decltype(&ncclCommDestroy) destroy = ncclCommDestroy;
-  decltype(&ncclCommAbort) abort = ncclCommAbort;
-  decltype(&ncclGroupStart) group_start = ncclGroupStart;
-  decltype(&ncclGroupEnd) group_end = ncclGroupEnd;
-  decltype(&ncclGroupSimulateEnd) group_simulate_end = ncclGroupSimulateEnd;
-  void* library = nullptr;
-};
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) {
-    std::printf("no %s\n", name);
-    std::_Exit(1);
-  }
-}
-
-Nccl open_nccl() {
-  Nccl nccl;
-  const char* file = std::getenv("PLAYER_LIBRARY");
-  if (file == nullptr) return nccl;
-  nccl.library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (nccl.library == nullptr) {
-    std::printf("%s\n", dlerror());
-    std::_Exit(1);
-  }
-  find(nccl.library, "ncclAllReduce", nccl.all_reduce);
-  find(nccl.library, "ncclBroadcast", nccl.broadcast);
-  find(nccl.library, "ncclCommInitRank", nccl.init_rank);
-  find(nccl.library, "ncclCommInitRankConfig", nccl.init_rank_config);
-  find(nccl.library, "ncclCommSplit", nccl.split);
-  find(nccl.library, "ncclCommFinalize", nccl.finalize);
-  find(nccl.library, "ncclCommDestroy", nccl.destroy);
-  find(nccl.library, "ncclCommAbort", nccl.abort);
-  find(nccl.library, "ncclGroupStart", nccl.group_start);
-  find(nccl.library, "ncclGroupEnd", nccl.group_end);
-  find(nccl.library, "ncclGroupSimulateEnd", nccl.group_simulate_end);
-  return nccl;
-}
-
-// One rank with its communicator; what it does is a scene.
-class Engine {
- public:
-  Engine(int rank_in, const UniqueId& id_in) : rank(rank_in), id(id_in) {
-    fake_use_device(rank);
-    cuStreamCreate(&stream, 1);
-  }
-
-  Comm init() {
-    Comm made = nullptr;
-    expect(nccl.init_rank(&made, ranks, id, rank) == 0, "init");
-    return made;
-  }
-  // Sums `count` floats; false where they are not the sum, as where NCCL was asked.
-  bool reduce(Comm communicator, std::size_t count, int members = ranks) {
-    std::vector<float> data(count);
-    for (std::size_t i = 0; i < count; ++i)
-      data[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 7);
-    expect(
-        nccl.all_reduce(data.data(), data.data(), count, float32, sum, communicator, stream) == 0,
-        "all-reduce");
-    cuStreamSynchronize(stream);
-    return is_sum(data, members);
-  }
-  [[nodiscard]] bool is_sum(const std::vector<float>& data, int members = ranks) const {
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      const float each = static_cast<float>(members) * static_cast<float>(i % 7);
-      const float of_ranks = members == ranks ? 3.0F : static_cast<float>(rank + 1);
-      if (data[i] != each + of_ranks) return false;
-    }
-    return true;
-  }
-  void expect(bool claim, const char* what) {
-    if (claim) return;
-    std::printf("rank %d: WRONG %s\n", rank, what);
-    is_wrong = true;
-  }
-
-  int rank;
-  UniqueId id;
-  Nccl nccl = open_nccl();
-  CUstream_st* stream = nullptr;
-  bool is_wrong = false;
-};
-
-double seconds_of(const std::function<void()>& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 void play_sums(Engine& engine) {
   Comm comm = engine.init();
@@ -176,7 +39,6 @@ void play_others(Engine& engine) {
   engine.nccl.destroy(comm);
 }
 
-// A graph that is replayed, calls of two sizes, and one that direct leaves; then what is counted.
 void play_counted(Engine& engine) {
   Comm comm = engine.init();
   for (const std::size_t count : {1, 1, 9000}) engine.expect(engine.reduce(comm, count), "sum");
@@ -206,9 +68,7 @@ void play_groups(Engine& engine) {
   engine.id.bytes[127] = 1;
   Comm other = engine.init();
   engine.nccl.group_start();
-  std::vector<float> data(700);
-  for (std::size_t i = 0; i < data.size(); ++i)
-    data[i] = static_cast<float>(engine.rank + 1) + static_cast<float>(i % 7);
+  auto data = engine.part(700);
   auto second = data;
   const auto call = [&](std::vector<float>& of, Comm in, int operation) {
     engine.nccl.all_reduce(of.data(), of.data(), of.size(), float32, operation, in, engine.stream);
@@ -252,93 +112,6 @@ void play_split(Engine& engine) {
   engine.nccl.destroy(comm);
 }
 
-void play_abort(Engine& engine) {
-  Comm comm = engine.init();
-  std::vector<float> data(700);
-  if (engine.rank == 1) {
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-    return;
-  }
-  engine.nccl.all_reduce(data.data(), data.data(), 700, float32, sum, comm, engine.stream);
-  const double seconds = seconds_of([&] {
-    engine.nccl.abort(comm);
-    cuStreamSynchronize(engine.stream);
-  });
-  engine.expect(seconds < 1, "abort takes long");
-  engine.expect(fake_nccl_ended() == 1, "NCCL's abort");
-}
-
-void play_broken_finalize(Engine& engine) {
-  Comm comm = engine.init();
-  std::vector<float> data(700);
-  if (engine.rank == 1) {
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-    return;
-  }
-  engine.nccl.all_reduce(data.data(), data.data(), 700, float32, sum, comm, engine.stream);
-  setenv("FAKE_NCCL_BREAKS", "1", 1);
-  const double seconds = seconds_of([&] {
-    engine.nccl.finalize(comm);
-    cuStreamSynchronize(engine.stream);
-  });
-  engine.expect(seconds < 1, "finalize takes long");
-}
-
-void play_dead(Engine& engine) {
-  Comm comm = engine.init();
-  if (engine.rank == 1) {
-    raise(SIGKILL);
-  }
-  std::vector<float> data(700);
-  engine.nccl.all_reduce(data.data(), data.data(), 700, float32, sum, comm, engine.stream);
-  const double seconds = seconds_of([&] { engine.nccl.destroy(comm); });
-  engine.expect(seconds < 1, "destroy takes long");
-}
-
-void play_late(Engine& engine) {
-  Comm comm = engine.init();
-  if (engine.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  std::vector<float> data(700);
-  for (std::size_t i = 0; i < data.size(); ++i)
-    data[i] = static_cast<float>(engine.rank + 1) + static_cast<float>(i % 7);
-  engine.nccl.all_reduce(data.data(), data.data(), 700, float32, sum, comm, engine.stream);
-  engine.nccl.destroy(comm);
-  engine.expect(engine.is_sum(data), "sum of a late rank");
-}
-
-void play_absent(Engine& engine) {
-  if (engine.rank == 1) return;
-  Comm comm = nullptr;
-  const double seconds = seconds_of([&] { comm = engine.init(); });
-  engine.expect(seconds < 2, "init takes long");
-  static_cast<void>(engine.reduce(comm, 700));
-  engine.nccl.destroy(comm);
-}
-
-void play_differing(Engine& engine) {
-  if (engine.rank == 1) setenv("LANEWISE_DIRECT", "1:999", 1);
-  Comm comm = engine.init();
-  static_cast<void>(engine.reduce(comm, 200));
-  engine.nccl.destroy(comm);
-}
-
-void play_refused(Engine& engine) {
-  if (engine.rank == 1) setenv("FAKE_CUDA_REFUSES", "cuMemHostRegister", 1);
-  Comm comm = engine.init();
-  static_cast<void>(engine.reduce(comm, 200));
-  engine.nccl.destroy(comm);
-}
-
-// Shared memory that is full, as far as this process can see.
-void play_full(Engine& engine) {
-  signal(SIGXFSZ, SIG_IGN);
-  const rlimit limit{4096, 4096};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  Comm comm = engine.init();
-  static_cast<void>(engine.reduce(comm, 200));
-  engine.nccl.destroy(comm);
-}
-
 void play_fork(Engine& engine) {
   Comm comm = engine.init();
   if (fork() == 0) std::exit(0);
@@ -368,34 +141,20 @@ void play_not_blocking(Engine& engine) {
   engine.nccl.destroy(comm);
 }
 
-void play_failing_launch(Engine& engine) {
-  Comm comm = engine.init();
-  setenv("FAKE_CUDA_REFUSES", "cuLaunchKernel", 1);
-  float data[4] = {};
-  const int status = engine.nccl.all_reduce(data, data, 4, float32, sum, comm, engine.stream);
-  engine.expect(status == 1, "status of a launch that failed");
-  engine.nccl.destroy(comm);
+Scenes all_scenes() {
+  Scenes scenes = trouble_scenes();
+  scenes.merge(Scenes{
+      {"sums", play_sums},
+      {"others", play_others},
+      {"counted", play_counted},
+      {"groups", play_groups},
+      {"split", play_split},
+      {"fork", play_fork},
+      {"reopening", play_reopening},
+      {"not-blocking", play_not_blocking},
+  });
+  return scenes;
 }
-
-const std::map<std::string, void (*)(Engine&)> scenes = {
-    {"sums", play_sums},
-    {"others", play_others},
-    {"counted", play_counted},
-    {"groups", play_groups},
-    {"split", play_split},
-    {"abort", play_abort},
-    {"broken-finalize", play_broken_finalize},
-    {"dead", play_dead},
-    {"late", play_late},
-    {"absent", play_absent},
-    {"differing", play_differing},
-    {"refused", play_refused},
-    {"full", play_full},
-    {"fork", play_fork},
-    {"reopening", play_reopening},
-    {"not-blocking", play_not_blocking},
-    {"failing-launch", play_failing_launch},
-};
 
 int play(int rank, const UniqueId& id, void (*scene)(Engine&)) {
   Engine engine(rank, id);
@@ -409,6 +168,7 @@ int play(int rank, const UniqueId& id, void (*scene)(Engine&)) {
 }  // namespace
 
 int main(int count, char** words) {
+  const auto scenes = all_scenes();
   const auto scene = count == 2 ? scenes.find(words[1]) : scenes.end();
   if (scene == scenes.end()) return 2;
   UniqueId id{};
