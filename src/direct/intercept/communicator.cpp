@@ -18,6 +18,7 @@
 #include "direct/kernel_plan.hpp"
 #include "host/agreement/agreement.hpp"
 #include "host/counters/counter_key.hpp"
+#include "host/machine/gpu_of_rank.hpp"
 #include "intercept/nccl_functions.hpp"
 #include "intercept/rank_board.hpp"
 
@@ -150,6 +151,7 @@ void Communicator::open_counters(const DirectSettings& settings) {
   if (!settings.is_counting) return;
   host::CountersRequest request;
   request.ranks = ranks_;
+  request.gpu = host::gpu_of_this_thread();
   int code = 0;
   if (ask_nccl(nccl_functions().version, &code) == nccl_success)
     request.release = NcclRelease::from_code(code);
