@@ -21,7 +21,6 @@ std::optional<Decision> Policy::measured(const Query& query,
   if (choice.algorithm == Algorithm::ring && is_ring_guarded(table, query.ranks, query.pipe_ops))
     return std::nullopt;
   const bool is_nvlink =
-      inputs_.nvlink == NvlinkKnowledge::present ||
       link_evidence(table, query.bytes, query.ranks, query.pipe_ops).kind == LinkKind::nvlink;
   if (is_nvlink && group.link != LinkKind::nvlink) return std::nullopt;
   return Decision{choice, Source::profile};
@@ -44,7 +43,6 @@ std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcep
   if (inputs.nodes > 1) return "more than one node";
   if (inputs.profile) return std::nullopt;
   if (inputs.models == GpuModels::differ) return text_of(ModelReason::mixed_gpus);
-  if (inputs.nvlink == NvlinkKnowledge::present) return text_of(ModelReason::nvlink);
   if (inputs.costs == CostTableAccess::with_table) return std::nullopt;
   if (inputs.user_filter == UserFilter::set) return text_of(ModelReason::no_costs);
   if (inputs.nvlink == NvlinkKnowledge::unknown)

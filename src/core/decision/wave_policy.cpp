@@ -106,7 +106,6 @@ std::optional<ModelReason> WavePolicy::objection(const Query& query,
   if (inputs_.models == GpuModels::differ) return ModelReason::mixed_gpus;
   if (query.pipe_ops > 1) return ModelReason::grouped;
   if (query.bytes == 0 || query.bytes > largest_bytes) return ModelReason::outside_sizes;
-  if (inputs_.nvlink == NvlinkKnowledge::present) return ModelReason::nvlink;
   const bool has_no_nvlink = inputs_.nvlink == NvlinkKnowledge::impossible;
   if (table.is_empty()) {
     if (inputs_.user_filter == UserFilter::set) return ModelReason::no_costs;

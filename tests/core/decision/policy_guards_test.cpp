@@ -40,17 +40,13 @@ TEST(InertReason, IsThereForOneRankAndForSeveralNodesWhateverWasMeasured) {
   EXPECT_EQ(inert_reason(inputs), "one rank");
 }
 
-TEST(InertReason, IsThereForMixedModelsAndNvlinkThatWereNotMeasured) {
+TEST(InertReason, IsThereForMixedModelsThatWereNotMeasured) {
   PolicyInputs mixed = policy_inputs();
   mixed.models = GpuModels::differ;
-  PolicyInputs nvlink = policy_inputs();
-  nvlink.nvlink = NvlinkKnowledge::present;
   const Choice choice{Algorithm::ring, Protocol::ll, 2};
 
   EXPECT_EQ(inert_reason(mixed), text_of(ModelReason::mixed_gpus));
-  EXPECT_EQ(inert_reason(nvlink), text_of(ModelReason::nvlink));
   EXPECT_FALSE(inert_reason(with_rule(mixed, choice, Ll128Evidence::none)));
-  EXPECT_FALSE(inert_reason(with_rule(nvlink, choice, Ll128Evidence::none)));
 }
 
 TEST(InertReason, IsThereWithoutPricesWhereTheUserFiltersOrNvlinkIsPossible) {

@@ -98,10 +98,6 @@ TEST(WavePolicy, SaysWhyItIsSilent) {
   inputs.models = GpuModels::differ;
   EXPECT_EQ(verdict_of(inputs, host_memory_costs(14336)).reason, ModelReason::mixed_gpus);
 
-  inputs = policy_inputs();
-  inputs.nvlink = NvlinkKnowledge::present;
-  EXPECT_EQ(verdict_of(inputs, host_memory_costs(14336)).reason, ModelReason::nvlink);
-
   CostArray one_protocol = host_memory_costs(14336);
   one_protocol[2] = one_protocol[5] = -1.0F;
   EXPECT_EQ(verdict_of(policy_inputs(), one_protocol).reason, ModelReason::unknown_link);

@@ -19,7 +19,7 @@ namespace lanewise {
 // Whether NCCL shows its costs: tuner v3 and later do, v2 (NCCL 2.21) does not.
 enum class CostTableAccess : std::uint8_t { with_table, without_table };
 // `impossible` only where the GPUs of this machine have no NVLink at all (by model).
-enum class NvlinkKnowledge : std::uint8_t { unknown, impossible, present };
+enum class NvlinkKnowledge : std::uint8_t { unknown, impossible };
 // A switch whose bandwidth collapses when two of its GPUs write to two root ports: no Tree there.
 enum class SwitchKnowledge : std::uint8_t { unknown, sound, collapsing };
 enum class GpuModels : std::uint8_t { unknown, same, differ };

@@ -21,7 +21,7 @@ namespace lanewise {
 enum class ModelReason : std::uint8_t {
   faster,         // predicted at least 10 % over stock
   stock_is_best,  // nothing admissible is predicted to gain 10 %
-  nvlink,         // the costs or the inputs say NVLink
+  nvlink,         // the costs say NVLink
   unknown_link,   // neither costs nor inputs exclude NVLink
   not_modelled,   // NCCL picks something that the model has no constants for
   outside_sizes,  // larger than what the constants were fitted to
