@@ -68,7 +68,7 @@ std::vector<std::string> values_of(const EngineRelease& engine, const std::strin
     for (const auto& condition : backend.needs) collect_values(condition, setting, values);
   }
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
