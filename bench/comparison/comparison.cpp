@@ -83,6 +83,8 @@ void SizeComparison::put_out(const RankFailure& failure) {
   if (found == arms_.end()) throw failure;
   found->is_out = true;
   found->failure = failure.what();
+  if (!options_.is_one_failure_enough) return;
+  for (ComparedArm& arm : std::span(arms_).subspan(1)) arm.is_out = true;
 }
 
 void SizeComparison::prepare_in(RankGroup& rank_group, std::span<ComparedArm* const> some) {

@@ -25,6 +25,7 @@ struct TimingOptions {
   int budget_s = 0;  // 0: no limit but the rounds
   bool is_eager = false;
   std::uint64_t seed = 1;  // of data and order
+  bool is_one_failure_enough = false;  // then nobody asks for the other arms, and they are out
 };
 // --calls, --rounds, --most-rounds, --budget, --eager, --seed.
 void add_timing_options(CLI::App& command, TimingOptions& options);

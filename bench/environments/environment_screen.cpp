@@ -71,6 +71,7 @@ class Screener {
   Screener(const Machine& machine, const ScreenOptions& options)
       : machine_(machine), options_(options), sizes_(pick_sizes(options.sizes)) {
     options_.ranks = with_short_timeout(options_.ranks);
+    options_.timing.is_one_failure_enough = true;  // each that hangs takes the whole limit
     stock_ = open("stock", environment_without_plugin(machine), "");
     // Before anybody else is there: free memory is the whole device's.
     for (const std::size_t bytes : sizes_) {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 
 #include "direct/one_shot.hpp"
 #include "fake_stream.hpp"
@@ -76,9 +75,10 @@ class OneShot::Group {
     if (shared_->arrived.fetch_add(1) + 1 == ranks_) {
       shared_->arrived = 0;
       ++shared_->generation;
+      shared_->generation.notify_all();
       return;
     }
-    while (shared_->generation.load() == generation) std::this_thread::yield();
+    shared_->generation.wait(generation);
   }
 
   std::size_t rank_;
