@@ -29,7 +29,7 @@ for preset in "${presets[@]}"; do
   case $preset in
     # What starts threads or ranks: the rest has nothing for this sanitizer to see.
     tsan)
-      build_and_test tsan nccl-tuner-lanewise plugin_without_hwloc plugin_of_another_version host_tests \
+      build_and_test tsan nccl-tuner-lanewise plugin_without_hwloc plugin_of_another_version sharing_tests \
         links_tests plays_nccl plays_ranks plays_limits plays_starts -- --tests-regex \
         '^(Agreement|AgreementKill|LiveCounters|Isolation|FaultyRanks|PlaysNccl\.|Limits\.(Sixty|Ten))'
       ;;

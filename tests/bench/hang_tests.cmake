@@ -62,6 +62,6 @@ foreach(kind "" "--threads")
     --plugin $<TARGET_FILE:nccl-tuner-lanewise> --ranks 2 ${kind} --bytes 14K --arm noop --arm
     tree/ll/4 --timeout 60 --inject hang:1)
   set_tests_properties(Bench.LeavesNoRanksWhenItIsKilled${name} PROPERTIES
-    PASS_REGULAR_EXPRESSION "[2-9] processes.*nobody is left" TIMEOUT 300 RUN_SERIAL ON
+    PASS_REGULAR_EXPRESSION "[2-9] processes.*nobody is left" TIMEOUT 300
     ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
 endforeach()

@@ -36,7 +36,7 @@ case $3 in
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name lanewise.pc)")
     export PKG_CONFIG_PATH
     # shellcheck disable=SC2046 # flags are words
-    cc ${CFLAGS:-} $(pkg-config --cflags lanewise) "$consumer/consumer.c" -o "$scratch/consumer" -ldl
+    cc $(pkg-config --cflags lanewise) "$consumer/consumer.c" -o "$scratch/consumer" -ldl
     expect_version "$scratch/consumer"
     [[ -f $(pkg-config --variable=plugindir lanewise)/libnccl-tuner-lanewise.so ]] ||
       fail "plugindir holds the plugin"

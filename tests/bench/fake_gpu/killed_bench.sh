@@ -10,7 +10,7 @@ alive() { # processes of the session that are no zombies
 }
 for signal in KILL TERM HUP; do
   for delay in 0.05 0.3 3; do
-    setsid "$@" > killed_bench.out 2>&1 &
+    setsid "$@" > /dev/null 2>&1 &
     session=$!
     sleep $delay
     started=$(alive $session | wc -l)
