@@ -54,7 +54,17 @@ constexpr FindingKind hop = {
     .fix = "move the card to a slot that hangs on the processor",
     .undo = ""};
 
-constexpr std::array kinds = {narrow, stuck, by_design, hop};
+constexpr FindingKind older_hop = {
+    .name = "link-older-hop",
+    .severity = Severity::note,
+    .title = "Above {gpus} the link at {lower} says {hop}, the GPU's {own}",
+    .why =
+        "The processor or the switch may be of an older generation than the GPU, and some "
+        "switches say less than they do: only a measurement tells. All lanes are there.",
+    .fix = "lanewise-bench links    # what the way really carries",
+    .undo = ""};
+
+constexpr std::array kinds = {narrow, stuck, by_design, hop, older_hop};
 
 PciLink narrower(const PciLink& one, const PciLink& other) {
   if (!one.is_known() || !other.is_known()) return one.is_known() ? one : other;
@@ -148,8 +158,10 @@ void judge_capability(const Place& place, const std::vector<Hop>& hops) {
     const auto& link = hops[index].maximum;
     if (!link.is_known() || link.gigabytes_per_second() > 0.6 * slot.gigabytes_per_second())
       continue;
-    place.add(hop, hops[index], {{"hop", describe(link)}, {"own", describe(slot)}},
-              "max_link_width", describe(link));
+    const bool has_all_lanes = link.width >= slot.width;
+    place.add(has_all_lanes ? older_hop : hop, hops[index],
+              {{"hop", describe(link)}, {"own", describe(slot)}},
+              has_all_lanes ? "max_link_speed" : "max_link_width", describe(link));
     return;
   }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "core/machine/topology_facts.hpp"
 #include "doctor/checks.hpp"
 
 namespace lanewise::host {
@@ -96,7 +97,8 @@ void judge_level(const Inspection& inspection, Report& report) {
   const Topology& topology = inspection.topology;
   const auto processors = inspection.files.read("/proc/cpuinfo", 4096).text;
   if (processors.find("AuthenticAMD") == std::string::npos || topology.gpus.size() < 3 ||
-      topology.is_guest || topology.has_nvlink() || std::ranges::any_of(topology.gpus, is_geforce))
+      topology.is_guest || can_have_nvlink(topology) == NvlinkAbility::yes ||
+      std::ranges::any_of(topology.gpus, is_geforce))
     return;
   for (const char* name : {"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"}) {
     if (inspection.find_variable(name) != nullptr) return;

@@ -160,6 +160,20 @@ TEST(DoctorPci, NamesTheFirstNarrowHopAboveAGpu) {
   EXPECT_FALSE(has(report, "link-narrow"));
 }
 
+// As H100 machines with PEX890xx switches and machines with a ConnectX-8 switch at each GPU have it:
+// full width, and nothing to mend.
+TEST(DoctorPci, NotesAGenerationBelowTheGpusAndNamesNoFault) {
+  DoctorTree tree;
+  for (int above : {2, 3}) tree.write(tree.port(0, above) + "/max_link_speed", "5.0 GT/s PCIe");
+
+  const auto report = tree.examine();
+
+  EXPECT_EQ(exit_status_of(report, Strictness::strict), 0) << names_of(report);
+  const auto* finding = find(report, "link-older-hop");
+  ASSERT_NE(finding, nullptr) << names_of(report);
+  EXPECT_NE(finding->title.find("0000:01:00.0 says Gen2 x16"), std::string::npos) << finding->title;
+}
+
 TEST(DoctorPci, CountsLinkErrors) {
   DoctorTree few;
   few.write(few.gpu(0) + "/aer_dev_correctable", "RxErr 3\nTOTAL_ERR_COR 3");
@@ -209,6 +223,11 @@ TEST(DoctorPci, ExplainsWhyRankCountsTakeDifferentWaysOnAmd) {
   tree.write("etc/nccl.conf", "NCCL_P2P_LEVEL=SYS");
 
   EXPECT_FALSE(has(tree.examine(), "peer-access-by-rank-count"));
+}
+
+// They go by NVLink, at every rank count.
+TEST(DoctorPci, SaysNothingOfRankCountsForGpusWithNvlink) {
+  EXPECT_FALSE(has(DoctorTree("0x20b2").examine(), "peer-access-by-rank-count"));
 }
 
 TEST(DoctorPci, WarnsOfADisplayWherePeerAccessIsForced) {
