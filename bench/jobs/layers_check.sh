@@ -36,7 +36,7 @@ is_at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -1)" = "$2" ]; }
 check_release() {
   local version=$1
   export LANEWISE_PROFILE=$scratch/profile.json
-  "$build/tests/make_profile" "$LANEWISE_PROFILE" - "$version" "${environment[@]}" ||
+  "$build/tests/make_profile" "$LANEWISE_PROFILE" - "$version" 8 "${environment[@]}" ||
     fail "no profile"
 
   echo "NCCL $version, NCCL_NET_PLUGIN=lanewise"

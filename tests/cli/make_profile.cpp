@@ -2,7 +2,7 @@
 // Copyright the Lanewise authors
 
 // Writes a profile with one environment, which is the best, for tests of programs:
-// make_profile OUT.json MACHINE NCCL NAME=VALUE...; measured at 1.9x and 48 MiB. MACHINE is a file,
+// make_profile OUT.json MACHINE NCCL RANKS NAME=VALUE...; measured at 1.9x and 48 MiB. MACHINE is a file,
 // or - for this machine.
 #include <cstdio>
 #include <exception>
@@ -26,11 +26,11 @@ lanewise::Profile make_profile(int count, char** words) {
   lanewise::TunedEnvironment best{.variables = {},
                                   .speedup = 1.9,
                                   .memory_bytes = 48 << 20,
-                                  .groups = {{.ranks = 8, .gpus = {}}}};
+                                  .groups = {{.ranks = std::stoi(words[4]), .gpus = {}}}};
   const lanewise::Choice choice{lanewise::Algorithm::ring, lanewise::Protocol::ll, 2};
   best.groups[0].rules =
       lanewise::RuleSet({{{14336, 14336}, choice, 48.0, 24.0, 2.0, 1.9, 2.1, 40}});
-  for (int i = 4; i < count; ++i) {
+  for (int i = 5; i < count; ++i) {
     const std::string word = words[i];
     const auto equals = word.find('=');
     best.variables.emplace(word.substr(0, equals), word.substr(equals + 1));
@@ -43,7 +43,7 @@ lanewise::Profile make_profile(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count < 4) return 2;
+  if (count < 5) return 2;
   try {
     lanewise::host::write_profile(words[1], make_profile(count, words));
     return 0;

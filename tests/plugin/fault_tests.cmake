@@ -183,7 +183,9 @@ limits_test(SixtyFourCommunicatorsAtOnce sixty_four_at_once LANEWISE_AGREE_MS=60
 limits_test(TenThousandCommunicatorsLeaveNothing ten_thousand)
 # Not with hwloc, which asserts that it gets its first memory.
 limits_test(EveryAllocationOfInitMayFail without_memory LANEWISE_AGREE_MS=500
-  LANEWISE_MACHINE=${PROJECT_SOURCE_DIR}/src/host/machines/two_sockets_8gpu.xml)
+  LANEWISE_MACHINE=${lanewise_test_machine} LANEWISE_PROFILE=${lanewise_pair_profile})
+set_tests_properties(Limits.EveryAllocationOfInitMayFail PROPERTIES
+  FIXTURES_REQUIRED lanewise_test_profile)
 limits_test(InitTakesNoMemoryWhereThereIsNone without_any_memory)
 limits_test(ManyCommunicatorsKeepNoDescriptors few_descriptors
   LANEWISE_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/few_descriptors.log)

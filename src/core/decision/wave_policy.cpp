@@ -88,7 +88,7 @@ std::string_view text_of(ModelReason reason) noexcept {
   return reason_texts[static_cast<std::size_t>(reason)];
 }
 
-WavePolicy::WavePolicy(const PolicyInputs& inputs) noexcept
+WavePolicy::WavePolicy(const PolicyInputs& inputs)
     : inputs_(inputs), stock_limits_(stock_limits(inputs.limits, inputs.ranks)) {
   const auto add = [&](int channels) {
     for (const auto& known : plausible())

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "agreement/agreement_shm.hpp"
@@ -78,6 +79,20 @@ TEST_F(AgreementSegment, RefusesADirectoryOrAFifoInItsPlace) {
   mkfifo(agreement_path(wanted).c_str(), 0600);
 
   EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
+}
+
+TEST_F(AgreementSegment, KeepsNoDescriptorOfWhatItRefuses) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto wanted = request(0, 2);
+  std::ofstream(agreement_path(wanted)) << "x";
+  chmod(agreement_path(wanted).c_str(), 0666);
+  const auto before = open_files();
+
+  EXPECT_EQ(agree(wanted).verdict, AgreementVerdict::unavailable);
+
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST_F(AgreementSegment, ReplacesASegmentOfAnotherLayout) {

@@ -55,7 +55,7 @@ class WavePolicy {
   static constexpr std::size_t largest_easy_ll = std::size_t{64} << 10;
   static constexpr double least_gain_of_large_ll = 1.30;
 
-  explicit WavePolicy(const PolicyInputs& inputs) noexcept;
+  explicit WavePolicy(const PolicyInputs& inputs);  // throws std::bad_alloc
 
   // For an all-reduce of the inputs' ranks on one node.
   [[nodiscard]] ModelVerdict verdict(const Query& query, const CostTable& table) const noexcept;

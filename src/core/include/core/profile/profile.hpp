@@ -5,6 +5,7 @@
 // A measured profile of one machine: its identity and, for each environment, rules per GPU group.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@
 namespace lanewise {
 
 // NCCL variables a process starts with; an empty map is stock's environment.
-using Environment = std::map<std::string, std::string>;
+// Looking a name up allocates nothing: that is done where nothing may fail.
+using Environment = std::map<std::string, std::string, std::less<>>;
 
 // Ranks of one communicator. `gpus` are positions in the topology's order (PCI order), sorted;
 // a GPU stands as often as it carries ranks. Empty: any GPUs of this machine.
