@@ -36,7 +36,7 @@ endforeach()
 
 add_test(NAME Readme.HoldsTheTableOfSettings
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_readme.sh $<TARGET_FILE:lanewise>
-          ${PROJECT_SOURCE_DIR}/README.md)
+          ${PROJECT_SOURCE_DIR}/plugin/README.md)
 
 # Output that does not arrive is a failure, whatever printed it.
 function(full_output_test name)
