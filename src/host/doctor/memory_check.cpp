@@ -109,14 +109,9 @@ std::optional<Mount> find_mount(const Inspection& inspection) {
   return mount;
 }
 
-struct Space {
-  long long total = 0;
-  long long free = 0;
-};
-
 // Of the file system that the examined process sees; a recorded machine has none.
 std::optional<Space> measure(const Inspection& inspection) {
-  if (inspection.request.root != "/") return std::nullopt;
+  if (inspection.request.shm || inspection.request.root != "/") return inspection.request.shm;
   struct statvfs status {};
   if (::statvfs(inspection.process_files.at("/dev/shm").c_str(), &status) != 0) return std::nullopt;
   const auto block = static_cast<long long>(status.f_frsize);

@@ -140,6 +140,96 @@ TEST(DoctorMachine, WeighsSharedMemoryAgainstItsNeed) {
   }
 }
 
+// What is left there counts for a job to come; one that runs has its segments already.
+TEST(DoctorMachine, FindsSharedMemoryThatLeftOversFill) {
+  DoctorTree tree;
+  tree.add_process(7, {}, {});
+  auto request = tree.request();
+  request.shm = host::Space{.total = 1LL << 30, .free = 1LL << 20};
+
+  EXPECT_TRUE(has(host::examine(request).report, "shm-full"));
+  request.pid = 7;
+  EXPECT_FALSE(has(host::examine(request).report, "shm-full"));
+  request.pid.reset();
+  request.shm->free = 1LL << 30;
+  EXPECT_FALSE(has(host::examine(request).report, "shm-full"));
+}
+
+TEST(DoctorMachine, SaysThatThereIsNoGpu) {
+  SysfsTree tree;
+  tree.add_nodes({0});
+  tree.add_bridge("pci0000:00/0000:00:01.1");
+  host::DoctorRequest request;
+  request.root = tree.root();
+
+  const auto report = host::examine(request).report;
+
+  EXPECT_EQ(names_of(report), "no-gpu ");
+  EXPECT_EQ(exit_status_of(report, Strictness::strict), 0);
+}
+
+TEST(DoctorMachine, SaysThatTheDriverDoesNotShowItself) {
+  DoctorTree tree;
+  std::filesystem::remove(tree.root() / "proc/driver/nvidia/version");
+
+  EXPECT_TRUE(has(tree.examine(), "driver-unknown"));
+}
+
+// As machines whose GPU names a node that the kernel does not have.
+TEST(DoctorMachine, SaysThatTheFirmwareContradictsItself) {
+  DoctorTree tree;
+  tree.write(tree.gpu(3) + "/numa_node", "9");
+
+  const auto report = tree.examine();
+
+  const auto* finding = find(report, "locality-untrusted");
+  ASSERT_NE(finding, nullptr) << names_of(report);
+  EXPECT_NE(finding->seen.front().value.find(tree.address(tree.gpu(3)) + ": numa_node 9"),
+            std::string::npos)
+      << finding->seen.front().value;
+}
+
+// NPS4 and the like: one socket's GPUs on several of its nodes.
+TEST(DoctorMachine, NotesGpusThatAreSpreadOverTheNodesOfASocket) {
+  const auto examine_with = [](const std::string& node_of_fourth) {
+    SysfsTree tree;
+    tree.add_nodes({0, 1});
+    for (const char* cpu : {"2", "3"})
+      tree.write(std::string("sys/devices/system/cpu/cpu") + cpu + "/topology/physical_package_id",
+                 "0");
+    for (const char* cpu : {"0", "1", "2", "3"})
+      tree.write(std::string("sys/devices/system/cpu/cpu") + cpu + "/topology/package_cpus",
+                 "0000000f");
+    tree.write("proc/driver/nvidia/version", "NVRM");
+    for (int gpu = 0; gpu < 4; ++gpu)
+      tree.add_gpu("pci0000:00/0000:00:0" + std::to_string(gpu + 1) + ".0",
+                   gpu == 3 ? node_of_fourth : "0");
+    host::DoctorRequest request;
+    request.root = tree.root();
+    return host::examine(request).report;
+  };
+
+  EXPECT_TRUE(has(examine_with("1"), "numa-split"));
+  EXPECT_FALSE(has(examine_with("0"), "numa-split"));
+}
+
+// The driver maps at most eight peers of a GPU.
+TEST(DoctorMachine, NotesMorePeersThanADriverMaps) {
+  const auto examine_with = [](int gpus) {
+    SysfsTree tree;
+    tree.add_nodes({0});
+    tree.write("proc/driver/nvidia/version", "NVRM");
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      tree.add_gpu("pci0000:00/0000:00:" + std::to_string(10 + gpu) + ".0");
+    host::DoctorRequest request;
+    request.root = tree.root();
+    return host::examine(request).report;
+  };
+
+  EXPECT_FALSE(has(examine_with(9), "peer-limit"));
+  EXPECT_TRUE(has(examine_with(10), "peer-limit"));
+}
+
 TEST(DoctorMachine, MindsLockedMemoryOnlyBesideANetworkAdapter) {
   DoctorTree tree;
   tree.write("proc/self/limits",

@@ -160,8 +160,8 @@ TEST(DoctorPci, NamesTheFirstNarrowHopAboveAGpu) {
   EXPECT_FALSE(has(report, "link-narrow"));
 }
 
-// As H100 machines with PEX890xx switches and machines with a ConnectX-8 switch at each GPU have it:
-// full width, and nothing to mend.
+// As H100 machines with PEX890xx switches and machines with a ConnectX-8 switch at each GPU have
+// it: full width, and nothing to mend.
 TEST(DoctorPci, NotesAGenerationBelowTheGpusAndNamesNoFault) {
   DoctorTree tree;
   for (int above : {2, 3}) tree.write(tree.port(0, above) + "/max_link_speed", "5.0 GT/s PCIe");

@@ -68,6 +68,7 @@ TEST(DoctorProcess, KnowsTheHazardsOfAReleaseOnTheseGpus) {
   EXPECT_TRUE(has(Rank({}, "2.26.2").report(), "nccl-hazard-broken"));
   EXPECT_TRUE(has(Rank({}, "2.21.5").report(), "nccl-hazard-broken"));
   EXPECT_FALSE(has(Rank({}, "2.30.7").report(), "nccl-hazard-broken"));
+  EXPECT_TRUE(has(Rank({}, "2.31.2").report(), "nccl-hazard-note"));
 }
 
 TEST(DoctorProcess, TakesMoreHazardsFromFilesAndRefusesABadOneWithItsLine) {
@@ -183,6 +184,13 @@ TEST(DoctorProcess, JudgesGraphFiles) {
           << graph_case.finding << ": " << names_of(report);
     }
   }
+}
+
+TEST(DoctorProcess, FindsATopologyFileThatIsGone) {
+  EXPECT_TRUE(has(Rank({"NCCL_TOPO_FILE=/gone.xml"}).report(), "topology-file-missing"));
+  Rank rank({"NCCL_TOPO_FILE=/opt/topology.xml"});
+  rank.write("opt/topology.xml", "<system version=\"1\"/>");
+  EXPECT_FALSE(has(rank.report(), "topology-file-missing"));
 }
 
 TEST(DoctorProcess, ReadsFilesAsAContainersProcessSeesThem) {

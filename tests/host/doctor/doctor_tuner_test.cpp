@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/machine/topology.hpp"
 #include "doctor_tree.hpp"
+#include "host/profile/profile_file.hpp"
 #include "made_elf.hpp"
 
 namespace lanewise {
@@ -101,11 +103,47 @@ TEST(DoctorTuner, RefusesWhatIsNoTunerOfThisRelease) {
   EXPECT_EQ(finding_for(""), "tuner-unusable");
 }
 
-TEST(DoctorTuner, TellsWhetherAProfileFits) {
+TEST(DoctorTuner, SaysThatAProfileIsMissingOrCannotBeRead) {
   TunerRank rank({tuner("lanewise"), path_to_ours, "LANEWISE_PROFILE=/opt/profile.json"});
 
   EXPECT_TRUE(has(rank.examine(pid), "profile-unusable"));
   EXPECT_TRUE(has(TunerRank({tuner("lanewise"), path_to_ours}).examine(pid), "profile-missing"));
+}
+
+// With a profile of this machine, measured with NCCL 2.30.7 and NCCL_MIN_NCHANNELS=16.
+std::string finding_of_profile(const std::string& channels, const std::string& release) {
+  TunerRank rank({tuner("lanewise"), path_to_ours, "LANEWISE_PROFILE=/opt/profile.json",
+                  "NCCL_MIN_NCHANNELS=" + channels},
+                 release);
+  Profile profile;
+  profile.fingerprint = fingerprint(host::examine(rank.request()).topology);
+  profile.nccl = parse_nccl_release("2.30.7").value();
+  profile.created = "2026-11-29T18:00:00Z";
+  profile.environments = {{.variables = {{"NCCL_MIN_NCHANNELS", "16"}},
+                           .speedup = 1.876,
+                           .groups = {{.ranks = 8, .gpus = {}}}}};
+  profile.best_environment = 0;
+  host::write_profile((rank.root() / "opt/profile.json").string(), profile);
+  for (const auto& finding : rank.examine(pid).findings)
+    if (finding.name.starts_with("profile-")) return finding.name + ": " + finding.title;
+  return {};
+}
+
+TEST(DoctorTuner, SaysWhatAProfileThatFitsGains) {
+  const auto finding = finding_of_profile("16", "2.30.7");
+
+  EXPECT_EQ(finding.substr(0, 13), "profile-fits:");
+  EXPECT_NE(finding.find("is 1.88 times stock"), std::string::npos) << finding;
+}
+
+TEST(DoctorTuner, SaysWhyAProfileIsNotUsed) {
+  const auto environment = finding_of_profile("4", "2.30.7");
+  EXPECT_EQ(environment.substr(0, 26), "profile-other-environment:");
+  EXPECT_NE(environment.find("NCCL_MIN_NCHANNELS"), std::string::npos) << environment;
+
+  const auto release = finding_of_profile("16", "2.28.9");
+  EXPECT_EQ(release.substr(0, 22), "profile-other-release:");
+  EXPECT_NE(release.find("with NCCL 2.30.7, here it is 2.28.9"), std::string::npos) << release;
 }
 
 }  // namespace

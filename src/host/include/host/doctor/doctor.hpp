@@ -17,6 +17,12 @@
 
 namespace lanewise::host {
 
+// Of a file system, in bytes.
+struct Space {
+  long long total = 0;
+  long long free = 0;
+};
+
 struct DoctorRequest {
   // Holds sys, proc, etc and dev: "/" for this machine. A folder may also hold what nvidia-smi
   // said there: nvidia-smi/query.csv and nvidia-smi/topo-p2p.txt.
@@ -25,6 +31,7 @@ struct DoctorRequest {
   Environment own;                  // this process's variables; not looked at where `pid` is given
   std::filesystem::path hazards;    // more hazards, a file; empty: none
   std::optional<NcclRelease> nccl;  // the release to judge by; none: the one that is found
+  std::optional<Space> shm;         // of /dev/shm; none: measured where `root` is this machine
 };
 
 struct Examination {
