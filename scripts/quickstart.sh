@@ -61,7 +61,7 @@ configure() {
   # CMake remembers that it found no nvcc; one that was installed since is to be seen.
   local again=()
   [[ -x $prefix/bin/lanewise-bench ]] || again=(--fresh)
-  quietly cmake --preset release "${again[@]}" -DLANEWISE_BUILD_TESTS=OFF \
+  quietly cmake --preset release "${again[@]}" -DLANEWISE_BUILD_TESTS=OFF -DLANEWISE_QUICK_BUILD=ON \
     -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF "$@"
 }
 

@@ -63,7 +63,7 @@ fi
 [[ $status -eq 0 ]] || { echo "status $status"; exit 1; }
 holds '^lanewise explain$'
 holds '^quickstart: plugin and tool: 50 % \(2 of 4 steps\)$'
-called '^cmake --preset release .*-DLANEWISE_BUILD_BENCH=OFF'
+called '^cmake --preset release .*-DLANEWISE_QUICK_BUILD=ON .*-DLANEWISE_BUILD_BENCH=OFF'
 called '^cmake --build .*--target nccl-tuner-lanewise lanewise$'
 case $case in
   names_what_is_missing) holds "$hint" ;;
