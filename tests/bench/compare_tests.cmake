@@ -140,3 +140,4 @@ add_test(NAME Bench.JoinsTheRanksThatMpirunStarts COMMAND sh
 set_tests_properties(Bench.JoinsTheRanksThatMpirunStarts PROPERTIES
   PASS_REGULAR_EXPRESSION "14 KiB .*tree/ll/4 [12]\\..*status 0 0, nothing left" TIMEOUT 300 RUN_SERIAL ON
   ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+only_plain(Bench.JoinsTheRanksThatMpirunStarts)

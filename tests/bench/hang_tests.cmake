@@ -53,6 +53,7 @@ add_test(NAME Bench.JoinsNoSegmentOfARunThatWasKilled COMMAND sh
 set_tests_properties(Bench.JoinsNoSegmentOfARunThatWasKilled PROPERTIES
   PASS_REGULAR_EXPRESSION "one segment left.*14 KiB .*tree/ll/4 [12]\\..*status 0 0" TIMEOUT 300 RUN_SERIAL ON
   ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+only_plain(Bench.JoinsNoSegmentOfARunThatWasKilled)
 
 # Ranks of a bench that somebody kills must not stay on the GPU.
 foreach(kind "" "--threads")
@@ -64,4 +65,5 @@ foreach(kind "" "--threads")
   set_tests_properties(Bench.LeavesNoRanksWhenItIsKilled${name} PROPERTIES
     PASS_REGULAR_EXPRESSION "[2-9] processes.*nobody is left" TIMEOUT 300
     ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+  only_plain(Bench.LeavesNoRanksWhenItIsKilled${name})
 endforeach()

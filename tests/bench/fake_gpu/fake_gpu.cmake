@@ -33,4 +33,5 @@ function(bench_test name)
   set_tests_properties(Bench.${name} PROPERTIES
     PASS_REGULAR_EXPRESSION "${test_MATCH}.*status ${test_STATUS}\n" TIMEOUT 300
     ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:fake-nccl>")
+  only_plain(Bench.${name})
 endfunction()
