@@ -36,7 +36,25 @@ constexpr FindingKind uncorrected = {
     .fix = "sudo dmesg | grep -E 'AER|Xid'    # then reseat the card and its riser",
     .undo = ""};
 
-constexpr std::array kinds = {corrected, uncorrected};
+constexpr FindingKind managed_memory = {
+    .name = "uvm-hmm",
+    .severity = Severity::note,
+    .title = "HMM is on in nvidia_uvm, and links have errors",
+    .why = "Lock-ups of peer transfers were seen with it on boxes of many PCIe GPUs.",
+    .fix =
+        "echo options nvidia_uvm uvm_disable_hmm=1 | sudo tee /etc/modprobe.d/nvidia-uvm-hmm.conf; "
+        "sudo reboot",
+    .undo = "sudo rm /etc/modprobe.d/nvidia-uvm-hmm.conf; sudo reboot"};
+
+constexpr FindingKind unknown_memory = {
+    .name = "uvm-hmm-unknown",
+    .severity = Severity::unknown,
+    .title = "Whether HMM is on in nvidia_uvm cannot be read, and links have errors",
+    .why = "Lock-ups of peer transfers were seen with it on boxes of many PCIe GPUs.",
+    .fix = "sudo cat {file}",
+    .undo = ""};
+
+constexpr std::array kinds = {corrected, uncorrected, managed_memory, unknown_memory};
 
 // The line "TOTAL_ERR_COR 12" and its like.
 long long total_of(const std::string& text) {
@@ -61,7 +79,17 @@ void judge(const Inspection& inspection, const std::string& device, Report& repo
   add(uncorrected, "aer_dev_fatal", 1);
 }
 
+// Only where links have trouble: elsewhere it is no fault.
+void judge_managed_memory(const Inspection& inspection, Report& report) {
+  constexpr const char* file = "/sys/module/nvidia_uvm/parameters/uvm_disable_hmm";
+  const auto value = inspection.files.line(file);
+  if (value && (*value == "Y" || *value == "1")) return;
+  report.findings.push_back(make_finding(value ? managed_memory : unknown_memory, {{"file", file}},
+                                         {{file, value.value_or("not readable")}}));
+}
+
 void run(const Inspection& inspection, Report& report) {
+  const auto before = report.findings.size();
   std::vector<std::string> seen;
   for (const auto& gpu : inspection.topology.gpus) {
     auto devices = ports_above(inspection.files, to_string(gpu.address));
@@ -72,6 +100,7 @@ void run(const Inspection& inspection, Report& report) {
       judge(inspection, device, report);
     }
   }
+  if (report.findings.size() > before) judge_managed_memory(inspection, report);
 }
 
 }  // namespace

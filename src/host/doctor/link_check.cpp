@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <map>
+#include <thread>
 
+#include "core/doctor/link_samples.hpp"
 #include "doctor/checks.hpp"
 #include "doctor/pci_ports.hpp"
 
@@ -33,6 +37,20 @@ constexpr FindingKind stuck = {
         "update the BIOS, set the slot to Gen{generation} there, try another riser; then, under "
         "load: sudo lspci -vvs {lower} | grep LnkSta:",
     .undo = ""};
+
+constexpr FindingKind flapping = {
+    .name = "link-flapping",
+    .severity = Severity::slow,
+    .title =
+        "The link from {lower} to {upper} falls below Gen{generation} again and again, and the GPU "
+        "is at work ({state})",
+    .why =
+        "It does not hold its generation: each new training stops all traffic for milliseconds. "
+        "Risers, cables and power saving are the usual causes.",
+    .fix =
+        "set the slot one generation lower in the BIOS, or switch ASPM off (pcie_aspm=off on the "
+        "kernel's command line); reseat the card and its riser",
+    .undo = "set it back in the BIOS; take the word out again"};
 
 constexpr FindingKind by_design = {
     .name = "link-by-design",
@@ -64,7 +82,7 @@ constexpr FindingKind older_hop = {
     .fix = "lanewise-bench links    # what the way really carries",
     .undo = ""};
 
-constexpr std::array kinds = {narrow, stuck, by_design, hop, older_hop};
+constexpr std::array kinds = {narrow, stuck, flapping, by_design, hop, older_hop};
 
 PciLink narrower(const PciLink& one, const PciLink& other) {
   if (!one.is_known() || !other.is_known()) return one.is_known() ? one : other;
@@ -106,8 +124,28 @@ std::string working_state(const Inspection& inspection, const Gpu& gpu) {
                                                                        : smi->power_state;
 }
 
+// The generations of a link, by its lower end.
+using Samples = std::map<std::string, std::vector<int>>;
+
+// Of a recorded machine one each; of this one a fifth of a second's, which is longer than a link
+// takes to wake, all links in turns.
+Samples sample_links(const Inspection& inspection, const std::vector<Hop>& hops) {
+  constexpr int rounds = 10;
+  constexpr std::chrono::milliseconds between{20};
+  Samples samples;
+  for (const auto& way : hops) samples[way.lower] = {way.now.generation};
+  for (int round = 1; round < rounds && inspection.request.root == "/" && !hops.empty(); ++round) {
+    std::this_thread::sleep_for(between);
+    for (auto& [device, generations] : samples)
+      if (const auto now = read_link_state(inspection.files, device).now; now.is_known())
+        generations.push_back(now.generation);
+  }
+  return samples;
+}
+
 struct Place {
   const Inspection& inspection;
+  const Samples& samples;  // of working GPUs' links
   std::size_t gpu;
   Report& report;
 
@@ -138,12 +176,14 @@ void judge_state(const Place& place, const Hop& way, const std::string& state) {
         narrow, way,
         {{"now", std::to_string(way.now.width)}, {"lanes", std::to_string(way.maximum.width)}},
         "current_link_width", std::to_string(way.now.width));
-  if (way.now.generation < way.maximum.generation && !state.empty())
-    place.add(stuck, way,
-              {{"now", std::to_string(way.now.generation)},
-               {"generation", std::to_string(way.maximum.generation)},
-               {"state", state}},
-              "current_link_speed", describe(way.now));
+  if (state.empty()) return;
+  const auto course = judge_samples(place.samples.at(way.lower), way.maximum.generation);
+  if (course != LinkCourse::stuck && course != LinkCourse::flapping) return;
+  place.add(course == LinkCourse::stuck ? stuck : flapping, way,
+            {{"now", std::to_string(way.now.generation)},
+             {"generation", std::to_string(way.maximum.generation)},
+             {"state", state}},
+            "current_link_speed", describe(way.now));
 }
 
 void judge_capability(const Place& place, const std::vector<Hop>& hops) {
@@ -168,13 +208,21 @@ void judge_capability(const Place& place, const std::vector<Hop>& hops) {
 
 void run(const Inspection& inspection, Report& report) {
   if (!inspection.has_several_gpus() || inspection.topology.is_guest) return;
-  for (std::size_t gpu = 0; gpu < inspection.topology.gpus.size(); ++gpu) {
-    const Gpu& device = inspection.topology.gpus[gpu];
-    const auto hops = hops_of(inspection.files, to_string(device.address));
-    if (hops.empty()) continue;
-    const Place place{inspection, gpu, report};
-    for (const auto& each : hops) judge_state(place, each, working_state(inspection, device));
-    judge_capability(place, hops);
+  const auto& gpus = inspection.topology.gpus;
+  std::vector<std::vector<Hop>> ways;
+  std::vector<Hop> working;
+  for (const Gpu& gpu : gpus) {
+    ways.push_back(hops_of(inspection.files, to_string(gpu.address)));
+    if (!working_state(inspection, gpu).empty())
+      working.insert(working.end(), ways.back().begin(), ways.back().end());
+  }
+  const auto samples = sample_links(inspection, working);
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    if (ways[gpu].empty()) continue;
+    const Place place{inspection, samples, gpu, report};
+    for (const auto& each : ways[gpu])
+      judge_state(place, each, working_state(inspection, gpus[gpu]));
+    judge_capability(place, ways[gpu]);
   }
 }
 

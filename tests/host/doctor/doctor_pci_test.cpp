@@ -188,6 +188,20 @@ TEST(DoctorPci, CountsLinkErrors) {
   EXPECT_TRUE(has(fatal.examine(), "aer-uncorrected"));
 }
 
+TEST(DoctorPci, LooksAtManagedMemoryWhereLinksHaveErrors) {
+  const std::string parameter = "sys/module/nvidia_uvm/parameters/uvm_disable_hmm";
+  DoctorTree tree;
+  tree.write(parameter, "N");
+  EXPECT_FALSE(has(tree.examine(), "uvm-hmm")) << "no errors";
+  tree.write(tree.gpu(0) + "/aer_dev_fatal", "TOTAL_ERR_FATAL 1");
+
+  EXPECT_TRUE(has(tree.examine(), "uvm-hmm"));
+  tree.write(parameter, "Y");
+  EXPECT_FALSE(has(tree.examine(), "uvm-hmm"));
+  std::filesystem::remove(tree.root() / parameter);
+  EXPECT_TRUE(has(tree.examine(), "uvm-hmm-unknown"));
+}
+
 TEST(DoctorPci, FindsAWindowThatCouldBeLarger) {
   DoctorTree tree;
   tree.write(tree.gpu(0) + "/resource",
