@@ -53,6 +53,16 @@ bench_test(RefusesHalfAnElement STATUS 2 MATCH "no whole number of bf16" COMMAND
 
 bench_test(TunesAndWritesWhatItMeasured STATUS 0 MATCH "tree/ll/4.*1 rules, geometric mean [12]\\..*\"choice\": \"tree/ll/4\""
   COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 60 --layers choice -o tuned.json && cat tuned.json)
+# Fewer channels than NCCL's own are slower: no rule, and no win is claimed.
+bench_test(TuneSaysThatNothingIsGained STATUS 0
+  MATCH "0 rules, .*no gain measured: the profile keeps NCCL's own choice at these sizes.*measured at 1\\.00x stock"
+  ENVIRONMENT NCCL_MAX_NCHANNELS=1
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 256K --budget 600 --layers choice -o none.json)
+bench_test(TuneRefusesABusyGpu STATUS 2
+  MATCH "GPU 0 is also used by process 4711"
+  ENVIRONMENT "LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$<TARGET_FILE_DIR:fake-nvml>"
+  COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 60 --layers choice -o busy.json
+    || "(test" ! -e busy.json && exit "2)")
 # Noise alone orders these choices, so one that lost at a size comes back for its neighbours' sake.
 bench_test(MeasuresWhatAllSizesHaveInCommon STATUS 0
   MATCH "4 KiB [^(]* 6 KiB [^(]* 8 KiB [^(]* 10 KiB [^(]* 14 KiB [^(]* 20 KiB [^(]* 28 KiB [^(]* 56 KiB [^(]* rules, geometric mean 1\\.9"

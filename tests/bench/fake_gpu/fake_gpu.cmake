@@ -18,6 +18,12 @@ target_include_directories(fake-nccl SYSTEM PRIVATE
   $<TARGET_PROPERTY:lanewise_bench_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>
   ${LANEWISE_NCCL_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(fake-nccl PRIVATE lanewise_flags ${CMAKE_DL_LIBS})
+# In a folder of its own: only a test that wants it finds it.
+add_library(fake-nvml SHARED fake_gpu/fake_nvml.cpp)
+set_target_properties(fake-nvml PROPERTIES
+  CXX_VISIBILITY_PRESET default OUTPUT_NAME nvidia-ml VERSION 1 SOVERSION 1
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_nvml)
+target_link_libraries(fake-nvml PRIVATE lanewise_flags)
 # They sum and check megabytes, also in a debug build.
 target_compile_options(fake-nccl PRIVATE -O3)
 target_compile_options(fake-bench PRIVATE -O3)
