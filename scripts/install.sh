@@ -13,8 +13,8 @@ packages=(
   dpkg-dev bzip2 xz-utils ca-certificates # for scripts/deps.sh, which builds hwloc from source
   libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
 )
-# For the bench's report, and to count the instructions of a decision.
-[[ ${1:-} != test ]] || packages+=(libgtest-dev binutils python3 python3-matplotlib valgrind)
+# For the bench's report, to count the instructions of a decision, and to bring the formatter.
+[[ ${1:-} != test ]] || packages+=(libgtest-dev binutils python3 python3-matplotlib python3-venv valgrind)
 
 is_installed() {
   local status
@@ -64,6 +64,11 @@ if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
   install_missing
 else
   echo "install: not a Debian: please install the equivalents of ${packages[*]}" >&2
+fi
+
+if [[ ${1:-} == test && $(clang-format --version 2>/dev/null) != *" version 14."* ]]; then
+  [[ -x build/tools/bin/pip ]] || python3 -m venv build/tools
+  build/tools/bin/pip install --quiet --disable-pip-version-check clang-format==14.0.6
 fi
 
 if ! has_new_cmake; then

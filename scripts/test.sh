@@ -14,6 +14,7 @@ presets=("$@")
 scripts/install.sh test
 . scripts/tools.sh
 scripts/deps.sh
+scripts/format.sh --check
 
 build_and_test() {  # PRESET TARGET.. -- CTEST_ARGUMENT..
   local preset=$1 targets=()

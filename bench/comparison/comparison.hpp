@@ -24,7 +24,7 @@ struct TimingOptions {
   int most_rounds = 40;
   int budget_s = 0;  // 0: no limit but the rounds
   bool is_eager = false;
-  std::uint64_t seed = 1;  // of data and order
+  std::uint64_t seed = 1;              // of data and order
   bool is_one_failure_enough = false;  // then nobody asks for the other arms, and they are out
 };
 // --calls, --rounds, --most-rounds, --budget, --eager, --seed.

@@ -5,8 +5,8 @@
 // The pattern that links are checked with, and the wait that both kinds of kernel share.
 #include <cstdint>
 
-#include "link_kernels.hpp"
 #include "direct/system_memory.cuh"
+#include "link_kernels.hpp"
 
 namespace lanewise::bench::device {
 

@@ -2,8 +2,8 @@
 // Copyright the Lanewise authors
 
 // Writes a profile with one environment, which is the best, for tests of programs:
-// make_profile OUT.json MACHINE NCCL RANKS NAME=VALUE...; measured at 1.9x and 48 MiB. MACHINE is a file,
-// or - for this machine.
+// make_profile OUT.json MACHINE NCCL RANKS NAME=VALUE...; measured at 1.9x and 48 MiB. MACHINE is a
+// file, or - for this machine.
 #include <cstdio>
 #include <exception>
 #include <string>

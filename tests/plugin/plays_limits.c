@@ -255,9 +255,9 @@ static void play_decisions(long calls) {
 
 int main(int argc, char** argv) {
   const scenario_t scenarios[] = {{"sixty_four_at_once", play_sixty_four_at_once},
-                   {"ten_thousand", play_ten_thousand},
-                   {"few_descriptors", play_few_descriptors},
-                   {"without_system_calls", play_without_system_calls}};
+                                  {"ten_thousand", play_ten_thousand},
+                                  {"few_descriptors", play_few_descriptors},
+                                  {"without_system_calls", play_without_system_calls}};
   if (argc != 3) return 2;
   plugin_path = argv[1];
   if (strcmp(argv[2], "without_memory") == 0) {

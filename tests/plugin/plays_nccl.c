@@ -241,17 +241,17 @@ static void play_without_memory(void) {
 
 int main(int argc, char** argv) {
   const scenario_t scenarios[] = {{"twice", play_twice},
-                   {"without_logger", play_without_logger},
-                   {"without_context", play_without_context},
-                   {"guarded_tables", play_guarded_tables},
-                   {"untouchable_constants", play_untouchable_constants},
-                   {"unbalanced", play_unbalanced},
-                   {"a_thousand", play_a_thousand},
-                   {"concurrently", play_concurrently},
-                   {"after_fork", play_after_fork},
-                   {"without_memory", play_without_memory},
-                   {"unknown_name", play_unknown_name},
-                   {"inert", play_inert}};
+                                  {"without_logger", play_without_logger},
+                                  {"without_context", play_without_context},
+                                  {"guarded_tables", play_guarded_tables},
+                                  {"untouchable_constants", play_untouchable_constants},
+                                  {"unbalanced", play_unbalanced},
+                                  {"a_thousand", play_a_thousand},
+                                  {"concurrently", play_concurrently},
+                                  {"after_fork", play_after_fork},
+                                  {"without_memory", play_without_memory},
+                                  {"unknown_name", play_unknown_name},
+                                  {"inert", play_inert}};
   if (argc != 3) return 2;
   plugin_path = argv[1];
   return play_scenario(argv[2], scenarios, sizeof scenarios / sizeof scenarios[0]);

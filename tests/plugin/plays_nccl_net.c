@@ -126,10 +126,13 @@ static void play_net_without_file(void) {
 }
 
 int main(int argc, char** argv) {
-  const scenario_t scenarios[] = {
-      {"declines_each", play_declines_each}, {"each_release", play_each_release},
-      {"net_applies_base", play_net_applies_base}, {"net_applies", play_net_applies},     {"net_keeps", play_net_keeps},
-      {"net_leaves", play_net_leaves},       {"net_without_file", play_net_without_file}};
+  const scenario_t scenarios[] = {{"declines_each", play_declines_each},
+                                  {"each_release", play_each_release},
+                                  {"net_applies_base", play_net_applies_base},
+                                  {"net_applies", play_net_applies},
+                                  {"net_keeps", play_net_keeps},
+                                  {"net_leaves", play_net_leaves},
+                                  {"net_without_file", play_net_without_file}};
   if (argc != 2) return 2;
   return play_scenario(argv[1], scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

@@ -13,7 +13,8 @@
 
 static atomic_int streams;
 
-/* The plugin finds these before libc's. A stream says neither whether it waits nor who inherits it. */
+/* The plugin finds these before libc's. A stream says neither whether it waits nor who inherits it.
+ */
 static FILE* open_stream(const char* name, const char* path, const char* mode) {
   FILE* (*real)(const char*, const char*);
   *(void**)(&real) = dlsym(RTLD_NEXT, name);
@@ -39,7 +40,8 @@ int main(int argc, char** argv) {
   fill_table(table, 7);
   ask(tuner, context, table, 7, 14336);
   check(tuner->finalize(context) == 0, "finalize succeeds");
-  check(careless_opens == 0, "every file is opened O_CLOEXEC and, outside /proc and /sys, O_NONBLOCK");
+  check(careless_opens == 0,
+        "every file is opened O_CLOEXEC and, outside /proc and /sys, O_NONBLOCK");
   check(streams == 0, "no file is opened as a stream");
   close_plugin(handle);
   return 0;

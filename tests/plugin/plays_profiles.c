@@ -117,9 +117,9 @@ static void play_open_folder(void) {
 
 int main(int argc, char** argv) {
   const scenario_t scenarios[] = {{"replaced", play_replaced},
-                   {"rewritten", play_rewritten},
-                   {"world_writable", play_world_writable},
-                   {"open_folder", play_open_folder}};
+                                  {"rewritten", play_rewritten},
+                                  {"world_writable", play_world_writable},
+                                  {"open_folder", play_open_folder}};
   in_force = getenv("LANEWISE_PROFILE");
   if (argc != 7 || in_force == NULL) return 2;
   plugin_path = argv[1];

@@ -202,8 +202,9 @@ static void play_earlier_communicators(tuner_t* tuner) {
   const double begin_ms = now_ms();
   for (int i = 1; i < communicators; ++i) {
     void* context = NULL;
-    check(tuner->init(&context, communicator + (uint64_t)i, ranks, 1, take_warning, NULL, NULL) == 0,
-          "init succeeds");
+    check(
+        tuner->init(&context, communicator + (uint64_t)i, ranks, 1, take_warning, NULL, NULL) == 0,
+        "init succeeds");
     check(tuner->finalize(context) == 0, "finalize succeeds");
   }
   const char* limit_ms = getenv("LANEWISE_AGREE_MS");

@@ -16,8 +16,8 @@ typedef struct {
   char internal[128];
 } ncclUniqueId;
 
-#define TWICE(result, name, parameters)                        \
-  result p##name parameters;                                   \
+#define TWICE(result, name, parameters)                           \
+  result p##name parameters;                                      \
   result name parameters __attribute__((weak, alias("p" #name))); \
   result p##name parameters
 
@@ -55,8 +55,8 @@ TWICE(int, ncclGroupSimulateEnd, (void* information)) {
   --open_groups;
   return 0;
 }
-TWICE(int, ncclCommInitRankConfig, (ncclComm_t * made, int ranks, ncclUniqueId id, int rank,
-                                    void* config)) {
+TWICE(int, ncclCommInitRankConfig,
+      (ncclComm_t * made, int ranks, ncclUniqueId id, int rank, void* config)) {
   (void)id;
   (void)config;
   return make(made, ranks, rank);
@@ -99,8 +99,9 @@ TWICE(int, ncclCommAbort, (ncclComm_t communicator)) {
   free(communicator);
   return 0;
 }
-TWICE(int, ncclAllReduce, (const void* in, void* out, size_t count, int type, int operation,
-                           ncclComm_t communicator, void* stream)) {
+TWICE(int, ncclAllReduce,
+      (const void* in, void* out, size_t count, int type, int operation, ncclComm_t communicator,
+       void* stream)) {
   (void)in;
   (void)out;
   (void)count;
@@ -111,8 +112,9 @@ TWICE(int, ncclAllReduce, (const void* in, void* out, size_t count, int type, in
   ++all_reduces;
   return 0;
 }
-TWICE(int, ncclBroadcast, (const void* in, void* out, size_t count, int type, int root,
-                           ncclComm_t communicator, void* stream)) {
+TWICE(int, ncclBroadcast,
+      (const void* in, void* out, size_t count, int type, int root, ncclComm_t communicator,
+       void* stream)) {
   (void)in;
   (void)out;
   (void)count;
