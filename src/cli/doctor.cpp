@@ -24,6 +24,8 @@ struct DoctorOptions {
   std::string hazards;
   std::string nccl;
   std::string svg;
+  std::string links;
+  bool measures_links = false;
   int pid = 0;
   bool wants_json = false;
   bool is_strict = false;
@@ -44,6 +46,10 @@ Environment read_whole_environment() {
 
 host::DoctorRequest request_of(const DoctorOptions& options) {
   host::DoctorRequest request{.root = options.root, .hazards = options.hazards};
+  if (options.measures_links && options.root != "/")
+    throw Error("--measure: expected without --root: it measures this machine");
+  request.links = options.links;
+  request.measures_links = options.measures_links;
   if (options.pid > 0) request.pid = options.pid;
   // This shell's variables say nothing of another machine.
   if (options.root == "/" && !request.pid) request.own = read_whole_environment();
@@ -82,6 +88,12 @@ void add_doctor(CLI::App& app) {
                       "The release to judge by, not the one that is found");
   command->add_option("--hazards", options->hazards,
                       "A file of more faults of NCCL, in the form of hazards.json");
+  auto* links = command->add_option("--links", options->links,
+                                    "Judge the links by this result of lanewise-bench links");
+  command
+      ->add_flag("--measure", options->measures_links,
+                 "Measure the links with lanewise-bench, up to two minutes: does peer access work?")
+      ->excludes(links);
   command->add_option("--svg", options->svg, "Write the tree with the findings on it, a picture");
   command->add_flag("--strict", options->is_strict, "What could not be read counts as slow");
   command->add_flag("--json", options->wants_json, "Write JSON");

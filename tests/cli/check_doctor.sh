@@ -68,7 +68,27 @@ case $case in
     run 0 --root empty
     run 1 --root empty --strict
     grep -q '/sys/bus/pci/devices is not visible' output ;;
+  measures)
+    mkdir programs
+    cat > programs/lanewise-bench <<'EOT'
+#!/bin/sh
+[ "$1 $2" = "links --json" ] || exit 2
+cat > "$3" <<'JSON'
+{"links": {"gpus": ["0000:03:00.0", "0000:04:00.0"], "contention": [], "pairs": [
+  {"from": 0, "to": 1, "method": "peer", "one_way_gbs": null, "error": "it hung"}]}}
+JSON
+exit 3 # as where a pair hangs
+EOT
+    chmod +x programs/lanewise-bench
+    PATH=$PWD/programs:$PATH TMPDIR=$PWD run 2 --measure
+    grep -q 'Peer access of 1 pairs of GPUs does not work: 0000:03:00.0 to 0000:04:00.0: it hung' output
+    [[ -z $(ls -d lanewise-* 2>/dev/null) ]] || { echo "left behind: $(ls)"; exit 1; } ;;
   refuses)
+    run 2 --root machine --measure
+    grep -q -- '--measure: expected without --root' errors
+    echo '{"links": {' > links.json
+    run 2 --root machine --links links.json
+    grep -q 'links.json:' errors
     run 2 --root nowhere
     grep -q 'nowhere: expected a folder' errors
     run 2 --root machine --pid 99999

@@ -13,6 +13,7 @@
 #include "core/machine/topology.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "doctor/machine_files.hpp"
+#include "doctor/measured_links.hpp"
 #include "doctor/nccl_file.hpp"
 #include "doctor/nvidia_smi.hpp"
 #include "host/doctor/doctor.hpp"
@@ -38,6 +39,7 @@ struct Inspection {
   std::vector<std::string> mapped;  // files of NCCL and its plugins in the process
   std::optional<NcclRelease> nccl;  // the release in force; none where it is not known or not one
   NvidiaSmi smi;
+  std::optional<MeasuredLinks> links;  // where they were asked for
 
   [[nodiscard]] const Variable* find_variable(std::string_view name) const noexcept;
   // Its value; empty where it is not set.

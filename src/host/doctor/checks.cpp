@@ -9,11 +9,11 @@
 namespace lanewise::host {
 namespace {
 
-constexpr std::array<const Check*, 18> checks = {
-    &machine_check,    &iommu_check, &acs_check,    &peer_check,     &driver_check,
-    &link_check,       &aer_check,   &memory_check, &topology_check, &numa_check,
-    &power_check,      &nccl_check,  &hazard_check, &variable_check, &filter_check,
-    &graph_file_check, &tuner_check, &profile_check};
+constexpr std::array<const Check*, 19> checks = {
+    &machine_check, &iommu_check,          &acs_check,   &peer_check,   &driver_check,
+    &link_check,    &measured_links_check, &aer_check,   &memory_check, &topology_check,
+    &numa_check,    &power_check,          &nccl_check,  &hazard_check, &variable_check,
+    &filter_check,  &graph_file_check,     &tuner_check, &profile_check};
 
 }  // namespace
 

@@ -9,6 +9,7 @@ namespace lanewise::host {
 
 extern const Check acs_check;
 extern const Check aer_check;
+extern const Check measured_links_check;
 extern const Check driver_check;
 extern const Check filter_check;
 extern const Check graph_file_check;

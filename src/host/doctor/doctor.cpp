@@ -4,11 +4,13 @@
 #include "host/doctor/doctor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "doctor/checks.hpp"
 #include "doctor/process_view.hpp"
+#include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
 
 namespace lanewise::host {
@@ -81,6 +83,10 @@ Inspection inspect(const DoctorRequest& request) {
   inspection.smi = !is_this_machine                      ? read_recorded_smi(inspection.files)
                    : inspection.topology.gpus.size() > 1 ? run_nvidia_smi()
                                                          : NvidiaSmi{};
+  if (!request.links.empty())
+    inspection.links = parse_measured_links(read_text_file(request.links), request.links.string());
+  else if (request.measures_links)
+    inspection.links = measure_links(std::chrono::minutes(2));
   return inspection;
 }
 

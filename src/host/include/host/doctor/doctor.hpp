@@ -31,6 +31,8 @@ struct DoctorRequest {
   Environment own;                  // this process's variables; not looked at where `pid` is given
   std::filesystem::path hazards;    // more hazards, a file; empty: none
   std::optional<NcclRelease> nccl;  // the release to judge by; none: the one that is found
+  std::filesystem::path links;      // a result of lanewise-bench links; empty: none
+  bool measures_links = false;      // runs it: up to two minutes on this machine's GPUs
   std::optional<Space> shm;         // of /dev/shm; none: measured where `root` is this machine
 };
 
@@ -40,8 +42,8 @@ struct Examination {
   Report report;
 };
 
-// Throws Error for a root that is no folder, a process that is not there, or a file of hazards
-// that cannot be taken.
+// Throws Error for a root that is no folder, a process that is not there, or a file of hazards or
+// links that cannot be taken.
 [[nodiscard]] Examination examine(const DoctorRequest& request);
 
 // Every kind of finding there is, in the order of the checks.
