@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds what distributions ship in a form that cannot go into a plugin: hwloc as a static,
 # position-independent library. The source comes from the distribution's source package, or from a
-# file of yours: LANEWISE_HWLOC_TARBALL=hwloc-2.9.0.tar.gz (no network, no dpkg-dev needed then).
+# file of yours: LANEWISE_HWLOC_TARBALL=hwloc-2.9.0.tar.gz (no network needed then).
 # The result lies in .deps (or in $LANEWISE_DEPS_DIR, which several checkouts can share); CMake
 # finds it there by itself. Quick when it is there already. Needs g++ (or $CC) and make; not root.
 set -euo pipefail

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # To be sourced: fetch_source NAME FOLDER TARBALL unpacks a library's source into FOLDER/NAME-*: from
-# the file TARBALL where one is named, else from the distribution's source package, whether or not
-# the machine asks for such. Needs neither root nor the machine's own package lists.
+# the file TARBALL where one is named, else from the archive in the distribution's source package,
+# whether or not the machine asks for such. What a distribution patches is not wanted, and a mirror was
+# seen that has the archive alone. Needs neither root nor the machine's own package lists.
 
 # A private copy of the machine's package sources that asks for source packages: deb822 files and
 # one-line files alike. The machine's own lists stay as they are.
@@ -45,7 +46,8 @@ fetch_source() {
   apt_private apt-get update || true
   while read -r version; do
     rm -rf "${folder:?}"/*
-    (cd "$folder" && apt_private apt-get --only-source source "$name=$version") || continue
+    (cd "$folder" && apt_private apt-get --only-source --tar-only source "$name=$version" &&
+      tar -x -f "$name"_*.orig.tar.*) || continue
     rm -rf "${apt:?}"
     return 0
   done < <(list_versions "$name")

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
   g++ make cmake ninja-build pkg-config # to build
-  dpkg-dev bzip2 xz-utils ca-certificates # for scripts/deps.sh, which builds hwloc from source
+  bzip2 xz-utils ca-certificates # for scripts/deps.sh, which builds hwloc from source
   libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
 )
 # For the bench's report, to count the instructions of a decision, and to bring the formatter.

@@ -32,13 +32,17 @@ printf 'install:\n\tmkdir -p $(DESTDIR)/usr/include && touch $(DESTDIR)/usr/incl
   >"$scratch/source/hwloc-9.9/include/Makefile"
 tar -c -z -C "$scratch/source" -f "$scratch/a tarball.tar.gz" hwloc-9.9
 
-# A mirror that lists two versions and serves the older one alone.
+# A mirror that lists two versions and serves the older one alone, and of that only the library's own
+# archive: as one of Ubuntu's was seen to do.
 program "$scratch/programs/apt-cache" 'printf "Package: hwloc\nVersion: 9.9-1\n\nPackage: hwloc\nVersion: 9.10-1\n"'
 program "$scratch/programs/apt-get" "echo asked >>$scratch/asked
 for word in \"\$@\"; do last=\$word; done
 case \$last in
   update) exit 0 ;;
-  hwloc=9.9-1) cp -R $scratch/source/hwloc-9.9 . ;;
+  hwloc=9.9-1)
+    cp '$scratch/a tarball.tar.gz' hwloc_9.9.orig.tar.gz
+    case \" \$* \" in *' --tar-only '*) ;; *) exit 100 ;; esac
+    ;;
   *) exit 100 ;;
 esac"
 
