@@ -53,11 +53,11 @@ const Machine& machine_of_process(const std::string& file) {
   return machine.keep(std::make_unique<const Machine>(read_machine(file)));
 }
 
-std::string describe(const Machine& machine) {
-  const auto& gpus = machine.topology.gpus;
+std::string describe(const Machine& shown) {
+  const auto& gpus = shown.topology.gpus;
   if (gpus.empty()) return "no GPU in sight";
   const std::string count = std::to_string(gpus.size());
-  if (!is_homogeneous(machine.topology) || gpus.front().model.empty()) return count + " GPUs";
+  if (!is_homogeneous(shown.topology) || gpus.front().model.empty()) return count + " GPUs";
   return count + "x " + gpus.front().model;
 }
 

@@ -100,7 +100,7 @@ double tree_bandwidth(Protocol protocol, std::size_t bytes,
   if (protocol == Protocol::ll) bandwidth = std::min(bandwidth / 3.8, caps.ll[generation]);
   if (protocol == Protocol::ll128)
     bandwidth = std::min(bandwidth * 7 / 9, inputs.tree.channels * caps.tree_ll128[generation]);
-  const std::size_t step = std::bit_width(bytes >> 6);
+  const auto step = static_cast<std::size_t>(std::bit_width(bytes >> 6));
   const auto& correction = tree_correction[static_cast<std::size_t>(protocol)];
   if (step > 0) bandwidth *= correction[std::min(step - 1, corrections - 1)];
   return bandwidth * 0.5;

@@ -12,7 +12,6 @@
 namespace lanewise {
 namespace {
 
-constexpr auto transfer = VariableEffect::transfer;
 constexpr auto channels = VariableEffect::channels;
 // Far above what a release takes: they catch a slip of the hand.
 constexpr long long most_channels = 1024;
