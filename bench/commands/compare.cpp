@@ -243,7 +243,7 @@ void add_compare(CLI::App& app) {
   command->add_flag("--no-one-shot", options->is_without_one_shot,
                     "Leave out the column one-shot: an all-reduce of our own as the floor under "
                     "any ring, measured first and alone; also left out with --arm");
-  command->add_option("--profile", options->profile, "For the arm lanewise");
+  add_profile_option(*command, options->profile);
   command->add_option("--check", options->check, "never-worse: exit status 4 where it is slower")
       ->check(CLI::IsMember({"never-worse"}));
   command

@@ -174,7 +174,7 @@ void add_replay(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--arm", options->arms, "As in compare; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--profile", options->profile, "For the arm lanewise");
+  add_profile_option(*command, options->profile);
   command->add_option("--json", options->json, "Write the result here");
   command->callback([options] { replay(*options); });
 }

@@ -3,6 +3,7 @@
 
 #include "arms.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -16,6 +17,7 @@
 #include "gpu/nccl_library.hpp"
 #include "host/process/settings.hpp"
 #include "host/profile/profile_file.hpp"
+#include "host/profile/profile_search.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -90,6 +92,18 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
 }
 
 }  // namespace
+
+void add_profile_option(CLI::App& command, std::string& profile) {
+  command
+      .add_option_function<std::string>(
+          "--profile",
+          [&profile](const std::string& given) {
+            if (given != host::no_profile) profile = given;
+          },
+          "For the arms lanewise, lanewise-env and noop-env; LANEWISE_PROFILE where it is not "
+          "given")
+      ->envname("LANEWISE_PROFILE");
+}
 
 ArmPlan plan_arm(const std::string& name, const Machine& machine, const std::string& profile) {
   if (name.starts_with("env:")) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "candidate.hpp"
+#include "program/app.hpp"
 #include "ranks/start_ranks.hpp"
 
 namespace lanewise::bench {
@@ -33,6 +34,8 @@ struct ArmPlan {
 // ring). Throws Error for any other word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
                                const std::string& profile);
+// --profile, LANEWISE_PROFILE where it is not given; empty: none.
+void add_profile_option(CLI::App& command, std::string& profile);
 // Those named; where none is, the usual ones: `usual`, and lanewise if there is a profile for it.
 [[nodiscard]] std::vector<ArmPlan> plan_arms(std::vector<std::string> names,
                                              const std::vector<std::string>& usual,

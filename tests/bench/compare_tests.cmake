@@ -63,6 +63,13 @@ bench_test(TuneRefusesABusyGpu STATUS 2
   ENVIRONMENT "LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$<TARGET_FILE_DIR:fake-nvml>"
   COMMAND tune --plugin $<TARGET_FILE:nccl-tuner-lanewise> --bytes 14K --budget 60 --layers choice -o busy.json
     || "(test" ! -e busy.json && exit "2)")
+bench_test(TakesTheProfileOfTheEnvironment STATUS 0
+  MATCH "  lanewise: us ratio.*14 KiB "
+  ENVIRONMENT LANEWISE_PROFILE=tuned.json COMMAND ${small_compare})
+bench_test(TakesNoProfileWhereTheEnvironmentSaysNone STATUS 0 MATCH "lanewise-no-profile: us ratio \\[95 %\\] choice  *one-shot.*14 KiB "
+  ENVIRONMENT LANEWISE_PROFILE=none COMMAND ${small_compare})
+set_tests_properties(Bench.TakesTheProfileOfTheEnvironment PROPERTIES
+  DEPENDS Bench.TunesAndWritesWhatItMeasured)
 # Noise alone orders these choices, so one that lost at a size comes back for its neighbours' sake.
 bench_test(MeasuresWhatAllSizesHaveInCommon STATUS 0
   MATCH "4 KiB [^(]* 6 KiB [^(]* 8 KiB [^(]* 10 KiB [^(]* 14 KiB [^(]* 20 KiB [^(]* 28 KiB [^(]* 56 KiB [^(]* rules, geometric mean 1\\.9"
