@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -179,10 +180,16 @@ ExplainedSize explain_size(const ExplainScene& scene, std::size_t bytes) {
   return row;
 }
 
-void run_explain(const ExplainOptions& options) {
+void run_explain(ExplainOptions options) {
+  std::optional<ExplainedModel> model;
+  if (!options.model.empty()) {
+    model = ExplainedModel{host::find_model(options.model), options.tokens};
+    options.hidden = model->shape.hidden;
+  }
   ExplainScene scene;
   set_up(scene, options);
   ExplainReport report = start_report(options, scene);
+  report.model = std::move(model);
   for (const auto bytes : sizes_of(options)) report.sizes.push_back(explain_size(scene, bytes));
   options.is_json ? print_json(report) : print_text(report);
 }
@@ -214,10 +221,16 @@ void add_explain(CLI::App& app) {
   const auto size = CLI::Range(std::size_t{1}, largest_size);
   auto* bytes =
       command->add_option("--bytes", options->bytes, "Sizes, as 14336,56K")->delimiter(',');
-  command->add_option("--hidden", options->hidden, "Width of a row")
-      ->capture_default_str()
+  auto* hidden = command->add_option("--hidden", options->hidden, "Width of a row")
+                     ->capture_default_str()
+                     ->excludes(bytes)
+                     ->check(size);
+  command
+      ->add_option("--model", options->model,
+                   "A model's width, and the time of its steps, as deepseek-v3")
+      ->type_name("NAME")
       ->excludes(bytes)
-      ->check(size);
+      ->excludes(hidden);
   command->add_option("--dtype", options->dtype, "bf16, fp16, fp32 or fp8")
       ->capture_default_str()
       ->excludes(bytes);

@@ -87,16 +87,25 @@ std::string json_of(const std::optional<ExplainedEnvironments>& environments,
          (channels_with_best ? std::to_string(*channels_with_best) : "null") + "}";
 }
 
+std::string json_of(const std::optional<ExplainedModel>& model) {
+  if (!model) return {};
+  const auto& shape = model->shape;
+  return R"("model":{"name":)" + quote_json(shape.name) + R"(,"hidden":)" +
+         std::to_string(shape.hidden) + R"(,"layers":)" + std::to_string(shape.layers) +
+         R"(,"calls":)" + std::to_string(shape.calls()) + "},\n";
+}
+
 }  // namespace
 
 void print_json(const ExplainReport& report) {
   std::printf(
       "{\"schema_version\":%d,\"machine\":%s,\"nccl\":\"%s\",\"ranks\":%d,"
-      "\"channels\":%d,\"prices\":%s,\n\"remarks\":%s,\n\"environment_layer\":%s,\n\"rows\":[",
+      "\"channels\":%d,\"prices\":%s,\n\"remarks\":%s,\n\"environment_layer\":%s,\n%s\"rows\":[",
       json_version, quote_json(report.machine).c_str(), to_string(report.nccl).c_str(),
       report.ranks, report.channels, quote_json(report.costs).c_str(),
       json_of(report.remarks).c_str(),
-      json_of(report.environments, report.channels_with_best).c_str());
+      json_of(report.environments, report.channels_with_best).c_str(),
+      json_of(report.model).c_str());
   const char* separator = "\n";
   for (const auto& row : report.sizes) {
     std::printf("%s%s", separator, json_of(row).c_str());

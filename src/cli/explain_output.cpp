@@ -109,6 +109,27 @@ void print_environments(const ExplainReport& report) {
   print_launch(environments);
 }
 
+// Milliseconds of so many calls.
+std::string text_of_step(const std::optional<ExplainedChoice>& choice, int calls) {
+  if (!choice || !choice->interval_us) return "-";
+  const double step = calls / 1000.0;
+  return text_of(Interval{choice->interval_us->low * step, choice->interval_us->high * step});
+}
+
+void print_model(const ExplainReport& report) {
+  if (!report.model) return;
+  const auto& [shape, tokens] = *report.model;
+  std::printf("\nA step of %s: %d layers, %d all-reduces; milliseconds of them:\n\n",
+              shape.name.c_str(), shape.layers, shape.calls());
+  std::printf("%9s  %12s  %12s\n", "tokens", "NCCL", "Lanewise");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto& row = report.sizes[i].explanation;
+    const auto& chosen = row.chosen ? row.chosen : row.stock;
+    std::printf("%9zu  %12s  %12s\n", tokens[i], text_of_step(row.stock, shape.calls()).c_str(),
+                text_of_step(chosen, shape.calls()).c_str());
+  }
+}
+
 void print_with_best(const ExplainReport& report) {
   if (!report.channels_with_best) return;
   std::printf("\nChoice layer in the best environment, %s:\n",
@@ -146,6 +167,7 @@ void print_text(const ExplainReport& report) {
               report.channels_with_best ? " in the environment in force" : "");
   print_header("");
   for (const auto& row : report.sizes) print_row(row.bytes, row.explanation, "");
+  print_model(report);
   print_with_best(report);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/decision/explanation.hpp"
 #include "core/profile/environment_standing.hpp"
+#include "host/engines/models_file.hpp"
 
 namespace lanewise::cli {
 
@@ -30,6 +31,12 @@ struct ExplainedEnvironments {
   std::vector<std::string> remarks_with_best;
 };
 
+// What a step of a model makes of the calls: one row a number of tokens, in the order of `sizes`.
+struct ExplainedModel {
+  host::ModelShape shape;
+  std::vector<std::size_t> tokens;
+};
+
 struct ExplainReport {
   std::string machine;
   NcclRelease nccl;
@@ -40,6 +47,7 @@ struct ExplainReport {
   std::vector<std::string> remarks;                   // what holds for all sizes
   std::optional<ExplainedEnvironments> environments;  // nullopt: no profile
   std::vector<ExplainedSize> sizes;
+  std::optional<ExplainedModel> model;
 };
 
 // "97", "230", "1.4": no prediction is known to more digits.
@@ -52,7 +60,8 @@ void print_text(const ExplainReport& report);
 // "channels_with_best"}|null,
 // "rows":[{"bytes","stock":{"algorithm","protocol","channels","waves","predicted_us",
 // "interval_us":[low,high]},"choice":{..}|null,"gain":[low,high]|null,"source","reason",
-// "with_best":{"stock","choice","gain","source","reason"}|null}]}
+// "with_best":{"stock","choice","gain","source","reason"}|null}]}, and with --model before the rows
+// "model":{"name","hidden","layers","calls"}: a step's time is `calls` times a row's.
 void print_json(const ExplainReport& report);
 
 }  // namespace lanewise::cli

@@ -40,6 +40,7 @@ struct ExplainOptions {
   std::size_t hidden = 7168;
   std::string dtype = "bf16";
   std::vector<std::size_t> tokens = {1, 2, 4, 8, 16, 32, 64};
+  std::string model;  // its width counts before `hidden`; empty: not given
   bool is_json = false;
 };
 

@@ -11,6 +11,8 @@ function(explain_test name golden)
 endfunction()
 explain_test(PrintsATable explain_bundled.txt ${lanewise_explained})
 explain_test(PrintsJson explain_bundled.json ${lanewise_explained} --json --bytes 2048,14336,8388608)
+explain_test(TimesAStepOfAModel explain_model.txt ${lanewise_explained} --model deepseek-v3 --tokens 1,8)
+explain_test(TimesAStepInJson explain_model.json ${lanewise_explained} --json --model qwen3-32b --tokens 4)
 explain_test(TakesAPriceTable explain_table.txt --table tests/cli/golden/costs_host_memory.json
   --channels 4 --tokens 1,2,4,8,16)
 explain_test(KnowsReleasesWithoutPrices explain_2.21.json ${lanewise_explained} --nccl 2.21.5
