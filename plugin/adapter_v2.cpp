@@ -4,10 +4,11 @@
 #include "tuner_calls.hpp"
 
 namespace lanewise::plugin {
-namespace {
 
 // From the next one on NCCL takes our v3.
-constexpr host::ReleaseBounds releases{.first = {2, 21, 5}, .end = NcclRelease{2, 22, 0}};
+inline constexpr host::ReleaseBounds v2_releases{.first = {2, 21, 5}, .end = NcclRelease{2, 22, 0}};
+
+namespace {
 
 // No table to check against: the user's NCCL_ALGO and NCCL_PROTO are honoured by Context.
 abi::Result get_coll_info(void* context, abi::Function function, std::size_t bytes, int, int,
@@ -22,7 +23,7 @@ abi::Result get_coll_info(void* context, abi::Function function, std::size_t byt
 extern "C" {
 [[gnu::visibility("default")]] abi::TunerV2 ncclTunerPlugin_v2 = {
     .name = "lanewise",
-    .init = init_v2<releases, CostTableAccess::without_table>,
+    .init = init_v2<v2_releases, CostTableAccess::without_table>,
     .get_coll_info = get_coll_info,
     .destroy = close};
 }

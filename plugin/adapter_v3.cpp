@@ -4,10 +4,11 @@
 #include "tuner_calls.hpp"
 
 namespace lanewise::plugin {
-namespace {
 
 // From the next one on NCCL takes our v4.
-constexpr host::ReleaseBounds releases{.first = {2, 22, 3}, .end = NcclRelease{2, 24, 0}};
+inline constexpr host::ReleaseBounds v3_releases{.first = {2, 22, 3}, .end = NcclRelease{2, 24, 0}};
+
+namespace {
 
 // Without a word of registered buffers, as of those that are not.
 abi::Result get_coll_info(void* context, abi::Function function, std::size_t bytes, int pipe_ops,
@@ -20,7 +21,7 @@ abi::Result get_coll_info(void* context, abi::Function function, std::size_t byt
 
 extern "C" {
 [[gnu::visibility("default")]] abi::TunerV3 ncclTunerPlugin_v3 = {.name = "lanewise",
-                                                                  .init = init_v2<releases>,
+                                                                  .init = init_v2<v3_releases>,
                                                                   .get_coll_info = get_coll_info,
                                                                   .destroy = close};
 }

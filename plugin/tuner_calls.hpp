@@ -14,6 +14,9 @@
 
 namespace lanewise::plugin {
 
+// The bounds of each version have a name of their own: GCC 14 gives two instances over constants of
+// one name the same symbol, also where the constants are local to their files, and the linker keeps
+// one.
 template <const host::ReleaseBounds& releases, CostTableAccess costs = CostTableAccess::with_table>
 abi::Result init_v2(std::size_t ranks, std::size_t nodes, abi::DebugLogger logger,
                     void** context) noexcept {
