@@ -106,8 +106,9 @@ constexpr std::array<Setter, descriptions.size()> setters = {
     set_statistics, leave_to_direct, leave_to_direct};
 
 // Of scripts/deps.sh and CMake, which a developer has set while the plugin runs, and of the bench.
-constexpr std::array<std::string_view, 2> others_variables = {"LANEWISE_DEPS_DIR",
-                                                              "LANEWISE_BENCH_NCCL"};
+constexpr std::array<std::string_view, 4> others_variables = {
+    "LANEWISE_DEPS_DIR", "LANEWISE_HWLOC_TARBALL", "LANEWISE_PUGIXML_TARBALL",
+    "LANEWISE_BENCH_NCCL"};
 
 // How many letters to change, add or drop (Levenshtein).
 std::size_t distance(std::string_view a, std::string_view b) {

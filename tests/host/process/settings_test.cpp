@@ -74,7 +74,9 @@ TEST(Settings, NameTheNearestOfAnUnknownName) {
 }
 
 TEST(Settings, LetTheBuildsVariableBe) {
-  EXPECT_TRUE(parse_settings({{"LANEWISE_DEPS_DIR", "/anywhere"}}).unknown_names.empty());
+  for (const auto* name :
+       {"LANEWISE_DEPS_DIR", "LANEWISE_HWLOC_TARBALL", "LANEWISE_PUGIXML_TARBALL"})
+    EXPECT_TRUE(parse_settings({{name, "/anywhere"}}).unknown_names.empty()) << name;
 }
 
 TEST(Settings, DescribeTheDefaultsThatTheyHave) {
