@@ -62,6 +62,8 @@ struct Check {
 [[nodiscard]] std::vector<std::string> addresses_of(const Topology& topology,
                                                     const std::vector<std::size_t>& gpus);
 
+[[nodiscard]] std::string fixed(double number, int decimals);
+
 // {name}, {value}, and the commands that take it away and set it again where it was: {remove},
 // {restore}.
 [[nodiscard]] Places places_of(const Variable& variable);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 namespace lanewise::host {
 namespace {
@@ -49,6 +50,12 @@ Places places_of(const Variable& variable) {
 
 Observation observe(const Variable& variable) {
   return {variable.name + " (" + variable.origin + ")", variable.value};
+}
+
+std::string fixed(double number, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
+  return text.data();
 }
 
 std::string list_gpus(const std::vector<std::size_t>& gpus) {

@@ -67,7 +67,6 @@ MeasuredLinks parse_measured_links(std::string_view text, const std::string& fil
     measured.pairs.push_back(read_pair(pair, gpus));
   for (const auto& result : links.at("contention").items())
     measured.contention.push_back({.name = result.at("name").text(),
-                                   .is_peer = result.at("method").text() == "peer",
                                    .alone_gbs = read_rates(result.at("alone_gbs")),
                                    .together_gbs = read_rates(result.at("together_gbs")),
                                    .error = read_error(result)});

@@ -22,7 +22,6 @@ struct MeasuredPair {
 // Several pairs at the same time.
 struct MeasuredContention {
   std::string name;
-  bool is_peer = false;
   std::vector<double> alone_gbs;
   std::vector<double> together_gbs;
   std::string error;

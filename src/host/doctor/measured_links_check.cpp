@@ -34,7 +34,10 @@ constexpr FindingKind host_fails = {
 constexpr FindingKind one_way = {
     .name = "peer-access-one-way-slow",
     .severity = Severity::slow,
-    .title = "{pair} carries {slow} GB/s by peer access, the other direction {fast}",
+    .title =
+        "{count} pairs of GPUs are slower in one direction: {pair} carries {slow} GB/s by peer "
+        "access, "
+        "back {fast}",
     .why = "A ring goes through each link in one direction: the slow one sets its pace.",
     .fix = "sudo lanewise doctor    # ACS, links and errors on the way between them",
     .undo = ""};
@@ -42,7 +45,10 @@ constexpr FindingKind one_way = {
 constexpr FindingKind host_faster = {
     .name = "peer-access-slower-than-host",
     .severity = Severity::slow,
-    .title = "{pair} carries {slow} GB/s by peer access, {fast} through host memory",
+    .title =
+        "Peer access of {count} pairs of GPUs is slower than host memory: {pair} carries {slow} "
+        "GB/s, "
+        "else {fast}",
     .why = "NCCL prefers peer access wherever the driver gives it.",
     .fix =
         "lanewise-bench environments --environment NCCL_P2P_DISABLE=1    # what it is worth here; "
@@ -76,12 +82,6 @@ constexpr double clearly = 1.5;
 // A fair share of one uplink is all of it.
 constexpr double least_of_uplink = 0.6;
 
-std::string whole_or_tenth(double number) {
-  const auto tenths = std::to_string(static_cast<long long>(number * 10 + 0.5));
-  return tenths.size() < 2 ? "0." + tenths
-                           : tenths.substr(0, tenths.size() - 1) + "." + tenths.back();
-}
-
 std::string name_of_pair(const MeasuredPair& pair) { return pair.from + " to " + pair.to; }
 
 std::vector<Observation> seen(const std::string& value) {
@@ -113,21 +113,32 @@ const MeasuredPair* find(const MeasuredLinks& links, const MeasuredPair& like, b
   return found == links.pairs.end() ? nullptr : &*found;
 }
 
-void judge_rates(const MeasuredLinks& links, Report& report) {
+// One finding for all pairs, with the one that loses most.
+void judge_rates(const MeasuredLinks& links, const FindingKind& kind, bool is_peer, bool is_back,
+                 Report& report) {
+  const MeasuredPair* worst = nullptr;
+  double fast = 0;
+  double most = 0;
+  int count = 0;
   for (const auto& pair : links.pairs) {
     if (!pair.is_peer || !pair.one_way_gbs || !pair.error.empty()) continue;
-    const auto add = [&](const FindingKind& kind, const MeasuredPair* other) {
-      if (other == nullptr || *other->one_way_gbs < clearly * *pair.one_way_gbs) return;
-      const auto slow = whole_or_tenth(*pair.one_way_gbs);
-      report.findings.push_back(make_finding(kind,
-                                             {{"pair", name_of_pair(pair)},
-                                              {"slow", slow},
-                                              {"fast", whole_or_tenth(*other->one_way_gbs)}},
-                                             seen(slow + " GB/s"), {pair.from, pair.to}));
-    };
-    add(one_way, find(links, pair, true, true));
-    add(host_faster, find(links, pair, false, false));
+    const auto* other = find(links, pair, is_peer, is_back);
+    if (other == nullptr || *other->one_way_gbs < clearly * *pair.one_way_gbs) continue;
+    ++count;
+    const double loss = *other->one_way_gbs / *pair.one_way_gbs;
+    if (loss <= most) continue;
+    worst = &pair;
+    fast = *other->one_way_gbs;
+    most = loss;
   }
+  if (worst == nullptr) return;
+  const auto slow = fixed(*worst->one_way_gbs, 1);
+  report.findings.push_back(make_finding(kind,
+                                         {{"count", std::to_string(count)},
+                                          {"pair", name_of_pair(*worst)},
+                                          {"slow", slow},
+                                          {"fast", fixed(fast, 1)}},
+                                         seen(slow + " GB/s"), {worst->from, worst->to}));
 }
 
 void judge_contention(const MeasuredContention& result, Report& report) {
@@ -136,11 +147,10 @@ void judge_contention(const MeasuredContention& result, Report& report) {
       std::accumulate(result.together_gbs.begin(), result.together_gbs.end(), 0.0);
   const double alone = std::ranges::max(result.alone_gbs);
   if (together >= least_of_uplink * alone) return;
-  report.findings.push_back(make_finding(collapse,
-                                         {{"name", result.name},
-                                          {"together", whole_or_tenth(together)},
-                                          {"alone", whole_or_tenth(alone)}},
-                                         seen(whole_or_tenth(together) + " GB/s")));
+  report.findings.push_back(make_finding(
+      collapse,
+      {{"name", result.name}, {"together", fixed(together, 1)}, {"alone", fixed(alone, 1)}},
+      seen(fixed(together, 1) + " GB/s")));
 }
 
 void run(const Inspection& inspection, Report& report) {
@@ -151,7 +161,8 @@ void run(const Inspection& inspection, Report& report) {
         make_finding(not_measured, {{"reason", links.failure}}, seen(links.failure)));
   judge_faults(links, true, report);
   judge_faults(links, false, report);
-  judge_rates(links, report);
+  judge_rates(links, one_way, true, true, report);
+  judge_rates(links, host_faster, false, false, report);
   for (const auto& result : links.contention) judge_contention(result, report);
 }
 

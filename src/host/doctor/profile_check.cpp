@@ -68,12 +68,6 @@ constexpr FindingKind in_use = {
 
 constexpr std::array kinds = {missing, unusable, other_release, other_environment, in_use};
 
-std::string two_decimals(double number) {
-  const auto hundredths = std::lround(number * 100);
-  const auto rest = std::to_string(hundredths % 100);
-  return std::to_string(hundredths / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
-}
-
 std::vector<std::filesystem::path> folders_of(const Inspection& inspection) {
   std::vector<std::filesystem::path> folders;
   for (const auto& folder : profile_folders())
@@ -107,9 +101,8 @@ void judge(const Inspection& inspection, const FoundProfile& found, Report& repo
                                            {{path, match.difference}}));
     return;
   }
-  report.findings.push_back(
-      make_finding(in_use, {{"path", path}, {"gain", two_decimals(best_gain(found.profile))}},
-                   {{path, "fits"}}));
+  report.findings.push_back(make_finding(
+      in_use, {{"path", path}, {"gain", fixed(best_gain(found.profile), 2)}}, {{path, "fits"}}));
 }
 
 void run(const Inspection& inspection, Report& report) {

@@ -55,11 +55,6 @@ constexpr FindingKind mixed = {
 
 constexpr std::array kinds = {flat, collapse, uplink, mixed};
 
-std::string one_decimal(double number) {
-  const auto tenths = static_cast<long long>(number * 10 + 0.5);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
-}
-
 void judge_uplinks(const Inspection& inspection, Report& report) {
   for (const auto& shared : shared_uplinks(inspection.topology)) {
     if (!shared.oversubscription || *shared.oversubscription < 1.5) continue;
@@ -69,7 +64,7 @@ void judge_uplinks(const Inspection& inspection, Report& report) {
     report.findings.push_back(make_finding(uplink,
                                            {{"gpus", list_gpus(shared.gpus)},
                                             {"bridge", address},
-                                            {"times", one_decimal(*shared.oversubscription)}},
+                                            {"times", fixed(*shared.oversubscription, 1)}},
                                            {{"/sys/bus/pci/devices/" + address, "upstream port"}},
                                            std::move(devices)));
   }

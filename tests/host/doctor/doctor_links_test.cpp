@@ -58,9 +58,10 @@ TEST(DoctorLinks, FindAWayThatIsSlowerThanBackAndThanHostMemory) {
 
   const auto* finding = find(report, "peer-access-one-way-slow");
   ASSERT_NE(finding, nullptr) << names_of(report);
-  EXPECT_EQ(finding->title,
-            "0000:03:00.0 to 0000:04:00.0 carries 12.0 GB/s by peer access, the other direction "
-            "25.0");
+  EXPECT_EQ(
+      finding->title,
+      "1 pairs of GPUs are slower in one direction: 0000:03:00.0 to 0000:04:00.0 carries 12.0 "
+      "GB/s by peer access, back 25.0");
   EXPECT_TRUE(has(report, "peer-access-slower-than-host"));
 }
 
