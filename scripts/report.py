@@ -44,7 +44,7 @@ def read_results(paths):
             sys.exit(fail(f"{path}: expected a result with schema_version {SCHEMA_VERSION}"))
         for key, value in part.items():
             if key == "links" and isinstance(result.get(key), dict):
-                result[key] = {**value, **result[key]}  # a compare has the one-shot floor alone
+                result[key] = {**value, **result[key]}  # an older compare has the one-shot floor alone
             result.setdefault(key, value)
     return result
 

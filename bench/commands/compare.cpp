@@ -2,14 +2,12 @@
 // Copyright the Lanewise authors
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "comparison/comparison.hpp"
-#include "comparison/floor.hpp"
 #include "comparison/sizes.hpp"
 #include "comparison/summary.hpp"
 #include "core/error.hpp"
@@ -30,16 +28,7 @@ struct Options {
   std::string check;
   std::string json;
   int instances = 3;
-  bool is_without_one_shot = false;
 };
-
-// The floor under any ring where it is an arm, by the user's wish.
-void add_arm_to_floor(const SizeComparison& comparison, Floor& floor) {
-  for (const ComparedArm& arm : comparison.arms()) {
-    const auto time = arm.time();
-    if (arm.candidate.is_one_shot && time) floor.us.emplace(comparison.bytes(), time->median);
-  }
-}
 
 // The run's deadline, shared among the sizes that are left.
 Clock::time_point deadline_of_size(const TimingOptions& timing, Clock::time_point start,
@@ -75,39 +64,11 @@ bool is_all_reduce(const Options& options) {
   return options.ranks.collective == Collective::all_reduce;
 }
 
-// Beside arms that the user has named there is no column of its own.
-bool has_floor_column(const Options& options) {
-  return options.arms.empty() && !options.is_without_one_shot && is_all_reduce(options);
-}
-
-void show_heading(const Options& options, const ArmSet& arm_set) {
-  const std::string floor = has_floor_column(options) ? show_floor_heading() : "";
-  std::printf("%s%s\n", show_heading(arm_set.arms).c_str(), floor.c_str());
-}
-
-struct Findings {
-  Summary summary;
-  Floor floor;
-};
-
-Floor find_floor(const Options& options, const Machine& machine,
-                 const std::vector<std::size_t>& sizes) {
-  if (!has_floor_column(options)) return {};
-  Floor floor = measure_floor(sizes, machine, options.ranks, parse_data_type(options.sizes.type),
-                              options.timing);
-  for (const std::string& remark : floor.remarks) std::printf("%s\n", remark.c_str());
-  return floor;
-}
-
-void report(const Options& options, const SizeComparison& comparison, nlohmann::json& result,
-            Findings& findings) {
-  add_arm_to_floor(comparison, findings.floor);
-  std::string line = show_line(comparison);
-  if (has_floor_column(options)) line += show_floor(findings.floor, comparison);
-  std::printf("%s\n", line.c_str());
+void report(const SizeComparison& comparison, nlohmann::json& result, Summary& summary) {
+  std::printf("%s\n", show_line(comparison).c_str());
   std::fflush(stdout);
   result["sizes"].push_back(describe_size(comparison));
-  add_to(findings.summary, comparison);
+  add_to(summary, comparison);
 }
 
 // The sizes in each of several fresh sets of ranks; `report` is called for each size at its end.
@@ -166,26 +127,21 @@ void look_again(Course& course, Summary& summary, nlohmann::json& result) {
       }));
 }
 
-Findings measure(Course& course, nlohmann::json& result) {
-  const Options& options = course.options;
-  const auto sizes = choose_sizes(options.sizes);
-  Findings findings;
-  findings.floor = find_floor(options, course.machine, sizes);
+Summary measure(Course& course, nlohmann::json& result) {
+  Summary summary;
   const ArmSet arm_set = course.run(
-      sizes, [&](const ArmSet& arms) { show_heading(options, arms); },
-      [&](const SizeComparison& comparison) { report(options, comparison, result, findings); });
-  show_means(findings.summary, arm_set);
-  result["geometric_mean"] = describe(findings.summary);
-  if (auto links = describe(findings.floor); !links.is_null()) result["links"] = std::move(links);
-  return findings;
+      choose_sizes(course.options.sizes),
+      [](const ArmSet& arms) { std::printf("%s\n", show_heading(arms.arms).c_str()); },
+      [&](const SizeComparison& comparison) { report(comparison, result, summary); });
+  show_means(summary, arm_set);
+  result["geometric_mean"] = describe(summary);
+  return summary;
 }
 
 // Each rank's part of an all-gather or a reduce-scatter is whole elements.
 void check_collective(const Options& options, const Machine& machine) {
   if (is_all_reduce(options)) return;
   const std::string name(name_of(options.ranks.collective));
-  if (std::find(options.arms.begin(), options.arms.end(), "one-shot") != options.arms.end())
-    throw Error("the arm one-shot is an all-reduce, not a " + name);
   const std::size_t step =
       static_cast<std::size_t>(machine.ranks) * size_of(parse_data_type(options.sizes.type));
   for (const std::size_t bytes : choose_sizes(options.sizes))
@@ -207,7 +163,7 @@ void compare(const Options& options) {
   Course course{
       options, machine,
       plan_arms(options.arms, {"stock", "noop", "lanewise-no-profile"}, machine, options.profile)};
-  Summary summary = measure(course, result).summary;
+  Summary summary = measure(course, result);
   // Now, as a rank may fail in the second look, and once more with what that showed.
   if (!options.json.empty()) write_result(options.json, result);
   look_again(course, summary, result);
@@ -232,7 +188,7 @@ void add_compare(CLI::App& app) {
       ->add_option(
           "--arm", options->arms,
           "stock, noop, lanewise-no-profile, lanewise, lanewise-env, noop-env, lanewise-direct, "
-          "one-shot, env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
+          "env:NAME=VALUE[,..], conf:FILE or a choice as in ring/ll/2; may be repeated, "
           "the first is what all are compared with")
       ->allow_extra_args(false);
   command
@@ -240,9 +196,6 @@ void add_compare(CLI::App& app) {
                    "Fresh communicators of each arm that the rounds are spread over")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  command->add_flag("--no-one-shot", options->is_without_one_shot,
-                    "Leave out the column one-shot: an all-reduce of our own as the floor under "
-                    "any ring, measured first and alone; also left out with --arm");
   add_profile_option(*command, options->profile);
   command->add_option("--check", options->check, "never-worse: exit status 4 where it is slower")
       ->check(CLI::IsMember({"never-worse"}));

@@ -10,13 +10,11 @@
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "core/error.hpp"
-#include "direct/one_shot_shape.hpp"
 #include "host/files/text_file.hpp"
 #include "host/machine/topology_source.hpp"
 #include "links/gpu_tester.hpp"
@@ -31,7 +29,6 @@ struct Options {
   std::string json;
   std::string pairs = "all";
   std::string method = "both";
-  std::optional<int> ranks;
   double timeout_s = 10;
 };
 
@@ -100,11 +97,6 @@ void run(const Options& options) {
   plan.on_probe = show_progress;
   const Topology topology = host::read_topology();
   if (options.pairs == "all") plan.scenarios = scenarios_for(topology, machine);
-  const int gpus = static_cast<int>(machine.size());
-  const int ranks = options.ranks.value_or(gpus);
-  for (int rank = 0; rank < std::min(ranks, most_one_shot_ranks); ++rank) {
-    plan.one_shot_gpus.push_back(rank % gpus);
-  }
   LinkReport report = survey(tester, machine, plan);
   add_paths(report, topology);
 
@@ -127,10 +119,6 @@ void add_links(CLI::App& app) {
   command->add_option("--method", options->method, "peer access, host memory, or both")
       ->check(CLI::IsMember({"peer", "host", "both"}))
       ->capture_default_str();
-  command
-      ->add_option("--ranks", options->ranks,
-                   "Ranks of the one-shot all-reduce, over the GPUs in turn; default: one a GPU")
-      ->check(CLI::Range(1, most_one_shot_ranks));
   command->add_option("--timeout", options->timeout_s, "Seconds until a pair counts as hung")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();

@@ -104,10 +104,9 @@ void sweep(const Options& options) {
   nlohmann::json result = start_result(command_line(), machine);
   result["mode"] = name_of(options.timing.is_eager ? CallMode::eager : CallMode::graph);
   result["sizes"] = nlohmann::json::array();
-  const auto rank_group =
-      open_rank_group(machine, options.ranks,
-                      {"the sweep", environment_with_plugin(machine),
-                       parse_data_type(options.sizes.type), sizes.back(), false});
+  const auto rank_group = open_rank_group(machine, options.ranks,
+                                          {"the sweep", environment_with_plugin(machine),
+                                           parse_data_type(options.sizes.type), sizes.back()});
   const ChoiceSurvey survey = survey_choices(*rank_group, machine, sizes.back());
   std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %zu priced entries\n%10s  %8s  %8s\n",
               to_string(machine.nccl).c_str(), machine.ranks, machine.gpus,

@@ -4,7 +4,6 @@
 #include "arms.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -76,9 +75,8 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
   if (name == "stock") {
     plan.variables = environment_without_plugin(machine);
     plan.arm = ControlMode::stock;
-  } else if (name == "noop" || name == "one-shot") {
+  } else if (name == "noop") {
     plan.arm = ControlMode::stock;
-    plan.is_one_shot = name == "one-shot";
   } else if (name == "lanewise") {
     if (profile.empty()) throw Error("the arm lanewise needs --profile FILE");
     plan.variables["LANEWISE_PROFILE"] = std::filesystem::absolute(profile).string();
@@ -86,7 +84,7 @@ ArmPlan plan_named(const std::string& name, const Machine& machine, const std::s
     throw Error(
         "unknown arm \"" + name +
         "\": stock, noop, lanewise-no-profile, lanewise, lanewise-env, noop-env, lanewise-direct, "
-        "one-shot, direct:LO:HI[:FORM], env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
+        "direct:LO:HI[:FORM], env:NAME=VALUE, conf:FILE or a choice as in ring/ll/2");
   }
   return plan;
 }
@@ -158,18 +156,12 @@ ArmSet start_arms(const std::vector<ArmPlan>& plans, const Machine& machine,
                 std::to_string(labels.size()) +
                 ": noop, lanewise-no-profile and choices share one");
   }
-  const auto wants_one_shot = [&plans](const Environment& variables) {
-    return std::any_of(plans.begin(), plans.end(), [&](const ArmPlan& plan) {
-      return plan.is_one_shot && plan.variables == variables;
-    });
-  };
   std::map<Environment, RankGroup*> started;
   for (const ArmPlan& plan : plans) {
     RankGroup*& rank_group = started[plan.variables];
     if (rank_group == nullptr) {
-      arm_set.groups.push_back(open_rank_group(machine, options,
-                                               {labels[plan.variables], plan.variables, type,
-                                                max_bytes, wants_one_shot(plan.variables)}));
+      arm_set.groups.push_back(open_rank_group(
+          machine, options, {labels[plan.variables], plan.variables, type, max_bytes}));
       rank_group = arm_set.groups.back().get();
     }
     arm_set.arms.push_back({plan, rank_group});

@@ -22,7 +22,6 @@ struct ArmPlan {
   ControlMode arm = ControlMode::settings;
   // The choice forced at a size; none where the plugin decides or nothing was said for the size.
   std::function<std::optional<Choice>(std::size_t bytes)> forced;
-  bool is_one_shot = false;
 };
 
 // "stock" (no plugin), "noop" (plugin that touches nothing), "lanewise-no-profile", "lanewise"
@@ -30,8 +29,7 @@ struct ArmPlan {
 // without a profile in the base environment), "noop-env" (plugin that touches nothing, in that
 // one), "env:NAME=VALUE[,..]" (stock with variables), "conf:FILE" (NVIDIA's CSV), "ring/ll/2"
 // (forced), "lanewise-direct" (the direct layer, at all sizes up to 256 KiB),
-// "direct:LO:HI[:FORM]" (at these sizes, in this form), "one-shot" (not NCCL: the floor under any
-// ring). Throws Error for any other word.
+// "direct:LO:HI[:FORM]" (at these sizes, in this form). Throws Error for any other word.
 [[nodiscard]] ArmPlan plan_arm(const std::string& name, const Machine& machine,
                                const std::string& profile);
 // --profile, LANEWISE_PROFILE where it is not given; empty: none.

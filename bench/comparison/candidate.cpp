@@ -84,8 +84,7 @@ void to_json(nlohmann::json& json, const Candidate& candidate) {
   json = {{"id", candidate.id},
           {"name", candidate.name},
           {"arm", static_cast<int>(candidate.arm)},
-          {"forced", json_of(candidate.forced)},
-          {"is_one_shot", candidate.is_one_shot}};
+          {"forced", json_of(candidate.forced)}};
 }
 
 void from_json(const nlohmann::json& json, Candidate& candidate) {
@@ -93,7 +92,6 @@ void from_json(const nlohmann::json& json, Candidate& candidate) {
   json.at("name").get_to(candidate.name);
   candidate.arm = static_cast<ControlMode>(json.at("arm").get<int>());
   candidate.forced = choice_from(json.at("forced"));
-  json.at("is_one_shot").get_to(candidate.is_one_shot);
 }
 
 void to_json(nlohmann::json& json, const Batch& batch) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/nccl/choice.hpp"
-#include "direct/data_type.hpp"
+#include "gpu/data_type.hpp"
 #include "gpu/plugin_control.hpp"
 
 namespace lanewise::bench {
@@ -28,7 +28,6 @@ struct Candidate {
   std::string name;
   ControlMode arm = ControlMode::settings;
   std::optional<Choice> forced = {};
-  bool is_one_shot = false;  // not NCCL: the all-reduce of one_shot.hpp
 };
 
 // Faults that tests inject to see them found: a wrong sum, a rank that hangs, a rank that dies.

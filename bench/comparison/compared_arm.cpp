@@ -44,10 +44,8 @@ ComparedArm choice_arm(RankGroup& rank_group, const Choice& choice) {
 std::vector<ComparedArm> arms_at(std::size_t bytes, const ArmSet& arm_set) {
   std::vector<ComparedArm> arms;
   for (const RunningArm& arm : arm_set.arms) {
-    Candidate candidate{.name = arm.plan.name,
-                        .arm = arm.plan.arm,
-                        .forced = arm.plan.forced(bytes),
-                        .is_one_shot = arm.plan.is_one_shot};
+    Candidate candidate{
+        .name = arm.plan.name, .arm = arm.plan.arm, .forced = arm.plan.forced(bytes)};
     if (candidate.forced) candidate.arm = ControlMode::settings;
     arms.push_back({.rank_group = arm.rank_group, .candidate = candidate});
   }

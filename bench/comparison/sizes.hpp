@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "direct/data_type.hpp"
+#include "gpu/data_type.hpp"
 #include "program/app.hpp"
 
 namespace lanewise::bench {

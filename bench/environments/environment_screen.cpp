@@ -103,8 +103,7 @@ class Screener {
                                   const std::string& inject) const {
     RankOptions ranks = options_.ranks;
     ranks.inject = inject;
-    return open_rank_group(machine_, ranks,
-                           {label, variables, options_.type, sizes_.back(), false});
+    return open_rank_group(machine_, ranks, {label, variables, options_.type, sizes_.back()});
   }
 
   void measure(Screening& screening) {

@@ -172,8 +172,7 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
   for (const auto& [name, value] : variables) all.insert_or_assign(name, value);
   const std::string label = variables.empty() ? "tune" : "tune with " + to_string(variables);
   SweptEnvironment swept;
-  swept.rank_group =
-      open_rank_group(machine, ranks, {label, all, type, largest_checked(request), false});
+  swept.rank_group = open_rank_group(machine, ranks, {label, all, type, largest_checked(request)});
   const auto survey = survey_choices(*swept.rank_group, machine, request.sizes.back());
   std::printf("NCCL %s, %d ranks on %d GPUs, %d channels, %s\n", to_string(machine.nccl).c_str(),
               machine.ranks, machine.gpus, survey.communicator.channels,

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "direct/cuda_check.hpp"
+#include "cuda_check.hpp"
 
 namespace lanewise::bench {
 namespace {

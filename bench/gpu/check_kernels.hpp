@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "direct/data_type.hpp"
+#include "data_type.hpp"
 
 namespace lanewise::bench {
 

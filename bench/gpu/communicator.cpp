@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "direct/cuda_check.hpp"
+#include "cuda_check.hpp"
 
 namespace lanewise::bench {
 

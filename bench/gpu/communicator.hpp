@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "core/nccl/collective.hpp"
-#include "direct/data_type.hpp"
+#include "data_type.hpp"
 #include "nccl_library.hpp"
 #include "ranks/rank_link.hpp"
 

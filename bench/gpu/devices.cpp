@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "direct/cuda_check.hpp"
+#include "cuda_check.hpp"
 
 namespace lanewise::bench {
 namespace {

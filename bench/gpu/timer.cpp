@@ -3,7 +3,7 @@
 
 #include "timer.hpp"
 
-#include "direct/cuda_check.hpp"
+#include "cuda_check.hpp"
 
 namespace lanewise::bench {
 

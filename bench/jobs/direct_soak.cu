@@ -8,11 +8,10 @@
 #include <cuda_runtime.h>
 
 #include <atomic>
-#include <condition_variable>
+#include <barrier>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <span>
 #include <string>
@@ -20,8 +19,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "direct/cuda_check.hpp"
 #include "direct/group.hpp"
+#include "gpu/cuda_check.hpp"
 #include "soak_work.hpp"
 
 namespace lanewise::bench {
@@ -45,30 +44,20 @@ struct Options {
 
 class Meeting {
  public:
-  explicit Meeting(int ranks) : ranks_(static_cast<std::size_t>(ranks)), words_(ranks_) {}
+  explicit Meeting(int ranks) : words_(static_cast<std::size_t>(ranks)), barrier_(ranks) {}
+
   std::vector<std::uint64_t> gather(int rank, std::span<const std::uint64_t> mine) {
-    std::unique_lock lock(mutex_);
     words_.at(static_cast<std::size_t>(rank)).assign(mine.begin(), mine.end());
-    const std::uint64_t round = round_;
-    if (++arrived_ == ranks_) {
-      arrived_ = 0;
-      all_.clear();
-      for (const auto& words : words_) all_.insert(all_.end(), words.begin(), words.end());
-      ++round_;
-      changed_.notify_all();
-    }
-    changed_.wait(lock, [&] { return round_ != round; });
-    return all_;
+    barrier_.arrive_and_wait();
+    std::vector<std::uint64_t> all;
+    for (const auto& words : words_) all.insert(all.end(), words.begin(), words.end());
+    barrier_.arrive_and_wait();
+    return all;
   }
 
  private:
-  std::size_t ranks_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<std::vector<std::uint64_t>> words_;
-  std::vector<std::uint64_t> all_;
-  std::size_t arrived_ = 0;
-  std::uint64_t round_ = 0;
+  std::barrier<> barrier_;
 };
 
 struct Graph {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/nccl_library.hpp"
 

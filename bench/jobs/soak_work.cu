@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 #include "soak_work.hpp"
 
 namespace lanewise::bench {

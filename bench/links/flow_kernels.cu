@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 #include "link_kernels.hpp"
 #include "link_pattern.cuh"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "direct/cuda_resources.hpp"
+#include "gpu/cuda_resources.hpp"
 #include "link_kernels.hpp"
 
 namespace lanewise::bench {

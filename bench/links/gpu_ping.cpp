@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "direct/cuda_resources.hpp"
+#include "gpu/cuda_resources.hpp"
 #include "link_kernels.hpp"
 
 namespace lanewise::bench {

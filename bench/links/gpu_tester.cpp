@@ -6,10 +6,9 @@
 #include <cstdlib>
 
 #include "arrival.hpp"
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 #include "gpu/devices.hpp"
 #include "gpu_flows.hpp"
-#include "gpu_one_shot.hpp"
 #include "gpu_ping.hpp"
 
 namespace lanewise::bench {
@@ -40,8 +39,6 @@ class GpuTester final : public LinkTester {
         return measure_latency(probe.flows.front(), probe.method, options_.wait);
       case ProbeKind::store:
         return measure_store(probe.flows.front(), probe.method, options_.wait);
-      case ProbeKind::one_shot:
-        return measure_one_shot(probe.flows, probe.method, options_.wait);
       case ProbeKind::bandwidth:
         break;
     }

@@ -2,13 +2,15 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// The pattern that links are checked with, and the wait that both kinds of kernel share.
+// The pattern that links are checked with, and the bounded wait that both kinds of kernel share.
 #include <cstdint>
 
-#include "direct/system_memory.cuh"
+#include "kernels/gpu/device.hpp"
 #include "link_kernels.hpp"
 
 namespace lanewise::bench::device {
+
+using namespace direct::device;
 
 __device__ inline const Pair* as_pairs(const Vector* memory) {
   return reinterpret_cast<const Pair*>(memory);
@@ -30,6 +32,31 @@ __device__ inline Pair pattern(std::uint64_t seed, std::uint64_t index) {
 __device__ inline bool is_equal(const Pair& a, const Pair& b) {
   return a.low == b.low && a.high == b.high;
 }
+
+__device__ __forceinline__ std::uint64_t now_ns() {
+  std::uint64_t value;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(value)::"memory");
+  return value;
+}
+
+// Reads the clock only now and then, so that a wait that succeeds at once costs nothing more.
+class Patience {
+ public:
+  __device__ explicit Patience(std::uint64_t limit_ns) : limit_ns_(limit_ns) {}
+
+  // False once the limit has passed since the first polls.
+  __device__ __forceinline__ bool lasts() {
+    if ((++polls_ & (polls_per_look - 1)) != 0) return true;
+    const std::uint64_t now = now_ns();
+    if (begin_ns_ == 0) begin_ns_ = now;
+    return now - begin_ns_ < limit_ns_;
+  }
+
+ private:
+  std::uint64_t limit_ns_;
+  std::uint64_t begin_ns_ = 0;
+  std::uint32_t polls_ = 0;
+};
 
 __device__ inline bool wait_for(const std::uint64_t* flag, std::uint64_t value,
                                 std::uint64_t limit_ns) {

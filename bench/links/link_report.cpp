@@ -79,9 +79,6 @@ std::string faults(const LinkReport& report) {
     text += "FAULT " + std::string(name_of(pair.method)) + " " + to_string(pair.flow) + ": " +
             *pair.error + "\n";
   }
-  for (const std::string& error : report.one_shot_errors) {
-    text += "FAULT one-shot all-reduce: " + error + "\n";
-  }
   if (report.all_pairs_error) text += "FAULT all pairs at once: " + *report.all_pairs_error + "\n";
   return text;
 }
@@ -104,7 +101,7 @@ const PairResult* LinkReport::find(const Flow& flow, Method method) const noexce
 }
 
 bool LinkReport::has_errors() const noexcept {
-  return all_pairs_error.has_value() || !one_shot_errors.empty() ||
+  return all_pairs_error.has_value() ||
          std::any_of(pairs.begin(), pairs.end(),
                      [](const PairResult& pair) { return pair.error.has_value(); }) ||
          std::any_of(contention.begin(), contention.end(),
@@ -131,11 +128,6 @@ std::string to_text(const LinkReport& report) {
   }
   if (!report.contention.empty()) text += "\n";
   for (const ContentionResult& result : report.contention) text += line_of(result);
-  for (const OneShotResult& result : report.one_shot) {
-    text += std::string(name_of(result.method)) + " one-shot all-reduce, " +
-            std::to_string(result.ranks) + " ranks, " + std::to_string(result.bytes) +
-            " bytes: " + fixed(result.us, 2) + " us\n";
-  }
   text += faults(report);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;

@@ -39,23 +39,12 @@ struct ContentionResult {
   [[nodiscard]] std::optional<double> share() const;
 };
 
-// The all-reduce of one_shot.hpp: the floor under any ring.
-struct OneShotResult {
-  Method method = Method::peer;
-  int ranks = 0;
-  std::size_t bytes = 0;
-  double us = 0;
-  friend bool operator==(const OneShotResult&, const OneShotResult&) = default;
-};
-
 struct LinkReport {
   LinkMachine machine;
   std::vector<PairResult> pairs;  // an entry per direction and method that was tried
   std::optional<double> all_pairs_gbs;
   std::optional<std::string> all_pairs_error;
   std::vector<ContentionResult> contention;
-  std::vector<OneShotResult> one_shot;
-  std::vector<std::string> one_shot_errors;
   std::vector<std::string> notes;  // what could not be measured here, one sentence each
 
   [[nodiscard]] const PairResult* find(const Flow& flow, Method method) const noexcept;

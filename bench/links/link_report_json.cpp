@@ -49,13 +49,6 @@ std::string to_json(const LinkReport& report) {
   for (const PairResult& pair : report.pairs) pairs.push_back(to_object(pair));
   json contention = json::array();
   for (const ContentionResult& result : report.contention) contention.push_back(to_object(result));
-  json one_shot = json::array();
-  for (const OneShotResult& result : report.one_shot) {
-    one_shot.push_back({{"bytes", result.bytes},
-                        {"us", result.us},
-                        {"method", std::string(name_of(result.method))},
-                        {"ranks", result.ranks}});
-  }
   const json links = {{"gpus", report.machine.pci},
                       {"names", report.machine.names},
                       {"peer_access", report.machine.peer_access},
@@ -63,8 +56,6 @@ std::string to_json(const LinkReport& report) {
                       {"all_pairs_gbs", or_null(report.all_pairs_gbs)},
                       {"all_pairs_error", or_null(report.all_pairs_error)},
                       {"contention", contention},
-                      {"one_shot", one_shot},
-                      {"one_shot_errors", report.one_shot_errors},
                       {"notes", report.notes}};
   // A device's name may hold any bytes; a report is better with a mark than not at all.
   return links.dump(2, ' ', false, json::error_handler_t::replace);

@@ -14,8 +14,7 @@ namespace lanewise::bench {
 namespace {
 
 constexpr std::array<std::string_view, 2> method_names = {"peer", "host"};
-constexpr std::array<std::string_view, 4> kind_names = {"latency", "store", "bandwidth",
-                                                        "one_shot"};
+constexpr std::array<std::string_view, 3> kind_names = {"latency", "store", "bandwidth"};
 constexpr std::string_view error_word = "error ";
 
 template <typename Enum, std::size_t count>

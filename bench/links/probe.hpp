@@ -4,8 +4,6 @@
 
 // One question to the links of a machine and its answer, as values and as lines of text: they
 // travel between the process that asks and the one that measures.
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,13 +23,8 @@ struct Flow {
 enum class Method : std::uint8_t { peer, host };
 
 // latency: half a round trip of a flag, us. store: 4 KiB written, flagged and seen, us.
-// bandwidth: all flows at once, GB/s (1e9 bytes) of each. one_shot: the all-reduce of one_shot.hpp
-// with a rank `from` on GPU `to` for each flow, us for each of one_shot_bytes.
-enum class ProbeKind : std::uint8_t { latency, store, bandwidth, one_shot };
-
-// A row of a model (hidden size 7168, bf16) and its multiples, between powers of two.
-inline constexpr std::array<std::size_t, 7> one_shot_bytes = {1024,  4096,   14336, 28672,
-                                                              57344, 114688, 229376};
+// bandwidth: all flows at once, GB/s (1e9 bytes) of each.
+enum class ProbeKind : std::uint8_t { latency, store, bandwidth };
 
 struct Probe {
   ProbeKind kind = ProbeKind::latency;
@@ -40,7 +33,7 @@ struct Probe {
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 
-// One value a flow (one_shot: a size), or why there is none.
+// One value a flow, or why there is none.
 struct Reading {
   std::vector<double> values;
   std::optional<std::string> error;

@@ -47,7 +47,6 @@ class Surveyor {
     }
     measure_all_pairs();
     for (const Scenario& scenario : plan_.scenarios) measure_scenario(scenario);
-    for (const Method method : plan_.methods) measure_one_shot(method);
     add_notes();
     return std::move(report_);
   }
@@ -61,11 +60,9 @@ class Surveyor {
   [[nodiscard]] Reading ask(const Probe& probe) {
     if (plan_.on_probe) plan_.on_probe(probe);
     Reading reading = tester_.measure(probe);
-    const std::size_t expected =
-        probe.kind == ProbeKind::one_shot ? one_shot_bytes.size() : probe.flows.size();
-    if (!reading.error && reading.values.size() != expected) {
+    if (!reading.error && reading.values.size() != probe.flows.size()) {
       reading.error = "the tester gave " + std::to_string(reading.values.size()) +
-                      " values in place of " + std::to_string(expected);
+                      " values in place of " + std::to_string(probe.flows.size());
     }
     return reading;
   }
@@ -141,23 +138,6 @@ class Surveyor {
       result.error = reading.error;
       report_.contention.push_back(std::move(result));
       return;
-    }
-  }
-
-  void measure_one_shot(Method method) {
-    Probe probe{ProbeKind::one_shot, method, {}};
-    for (const int gpu : plan_.one_shot_gpus) {
-      probe.flows.push_back({static_cast<int>(probe.flows.size()), gpu});
-    }
-    if (probe.flows.size() < 2 || (method == Method::peer && !has_peer_pairs())) return;
-    const Reading reading = ask(probe);
-    if (reading.error) {
-      report_.one_shot_errors.push_back(std::string(name_of(method)) + ": " + *reading.error);
-      return;
-    }
-    for (std::size_t i = 0; i < one_shot_bytes.size(); ++i) {
-      report_.one_shot.push_back(
-          {method, static_cast<int>(probe.flows.size()), one_shot_bytes.at(i), reading.values[i]});
     }
   }
 

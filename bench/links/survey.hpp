@@ -18,7 +18,6 @@ struct SurveyPlan {
   std::vector<Flow> flows;  // all_flows() or a choice of them
   std::vector<Method> methods = {Method::peer, Method::host};
   std::vector<Scenario> scenarios;  // measured by peer access where each of its pairs has it
-  std::vector<int> one_shot_gpus;   // the GPU of each rank; fewer than two: not measured
   std::function<void(const Probe&)> on_probe;  // may be empty; called before each
 };
 

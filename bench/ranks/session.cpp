@@ -3,11 +3,10 @@
 
 #include "session.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 
 namespace lanewise::bench {
 namespace {
@@ -81,7 +80,6 @@ nlohmann::json Session::open(const nlohmann::json& request) {
   communicator_ = std::make_unique<Communicator>(link_);
   link_.begin("loading its kernels");
   warm_own_kernels();
-  if (request.at("wants_one_shot").get<bool>()) open_one_shot();
   return {{"nccl", to_string(open_nccl().release())}, {"nccl_path", open_nccl().path}};
 }
 
@@ -118,19 +116,6 @@ void Session::steer(const Candidate& candidate) {
   link_.barrier();
 }
 
-void Session::open_one_shot() {
-  link_.begin("opening the one-shot all-reduce");
-  OneShotOptions options;
-  options.max_bytes = std::min(options.max_bytes, buffers_->max_bytes());
-  options.route = route_from_environment();
-  link_.barrier();
-  one_shot_ = std::make_unique<OneShot>(
-      link_.rank(), link_.ranks(),
-      [this](std::span<const std::uint64_t> words) { return link_.gather(words); }, options);
-  one_shot_bytes_ = options.max_bytes;
-  link_.barrier();
-}
-
 Session::Prepared Session::plan(const Candidate& candidate, const Batch& batch) {
   return {candidate, batch.bytes, batch.calls, batch.mode, batch.gap_us, batch.trace, {}};
 }
@@ -151,11 +136,7 @@ nlohmann::json Session::prepare(const nlohmann::json& request) {
   std::vector<Verification> verifications;
   for (const Candidate& candidate : batch.candidates) {
     Prepared prepared = plan(candidate, batch);
-    Verification verification;
-    verification.id = candidate.id;
-    if (candidate.is_one_shot && (batch.bytes > one_shot_bytes_ || type_ == DataType::fp8))
-      verification.refusal = "too large for it";
-    if (verification.refusal.empty()) verification = capture(prepared);
+    Verification verification = capture(prepared);
     if (verification.refusal.empty()) {
       instantiate(prepared);
       verify(prepared, batch.seed, verification);
@@ -175,7 +156,7 @@ Verification Session::capture(Prepared& prepared) {
   Verification verification;
   verification.id = prepared.candidate.id;
   verification.shape = prepared.graph.shape();
-  if (control_ && !prepared.candidate.is_one_shot) verification.answer = control_->last_answer();
+  if (control_) verification.answer = control_->last_answer();
   verification.refusal = find_refusal(prepared.candidate, verification);
   return verification;
 }
@@ -186,8 +167,8 @@ std::string Session::find_refusal(const Candidate& candidate, const Verification
   const bool is_unpriced =
       candidate.forced && control_ && !(found.answer && found.answer->is_applied);
   const int ranks = ranks_of_this_gpu();
-  const bool is_crowded = ranks > 1 && !candidate.is_one_shot && found.shape &&
-                          found.shape->channels * ranks > multiprocessors_;
+  const bool is_crowded =
+      ranks > 1 && found.shape && found.shape->channels * ranks > multiprocessors_;
   if (link_.gather_max(is_unpriced ? 1 : 0) > 0) return "not priced by NCCL";
   const double blocks = link_.gather_max(is_crowded ? found.shape->channels * ranks : 0);
   if (blocks == 0) return {};
@@ -217,11 +198,7 @@ void Session::queue_call(const Prepared& prepared, std::size_t bytes) {
   if (prepared.gap_us > 0) {
     check_cuda(spin(static_cast<long long>(prepared.gap_us * cycles_per_us_), stream), "spin");
   }
-  if (prepared.candidate.is_one_shot) {
-    one_shot_->launch(stream, buffers_->input(), buffers_->output(), bytes / size_of(type_), type_);
-  } else {
-    communicator_->call(collective_, buffers_->input(), buffers_->output(), bytes, type_);
-  }
+  communicator_->call(collective_, buffers_->input(), buffers_->output(), bytes, type_);
 }
 
 void Session::run_calls(const Prepared& prepared) {

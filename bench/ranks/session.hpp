@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "comparison/candidate.hpp"
-#include "direct/one_shot.hpp"
 #include "gpu/buffers.hpp"
 #include "gpu/call_graph.hpp"
 #include "gpu/communicator.hpp"
@@ -27,8 +26,7 @@ class Session {
  public:
   explicit Session(RankLink& link) : link_(link) {}
 
-  // open    {max_bytes, type, plugin, inject, collective, wants_one_shot, variables}
-  //         -> {nccl, nccl_path}
+  // open    {max_bytes, type, plugin, inject, collective, variables} -> {nccl, nccl_path}
   // probe   Batch -> [Verification]: captures each candidate and says what NCCL would launch
   // prepare Batch -> [Verification]: builds each candidate and checks its sums
   // time    {ids, launches} -> [us]: a call of each candidate in this order, slowest rank
@@ -60,7 +58,6 @@ class Session {
   nlohmann::json drop(const nlohmann::json& request);
 
   void warm_own_kernels();
-  void open_one_shot();
   void steer(const Candidate& candidate);
   Verification capture(Prepared& prepared);
   std::string find_refusal(const Candidate& candidate, const Verification& found);
@@ -86,8 +83,6 @@ class Session {
   std::optional<PluginControl> control_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Buffers> buffers_;
-  std::unique_ptr<OneShot> one_shot_;  // where an arm wants it
-  std::size_t one_shot_bytes_ = 0;
   std::unique_ptr<Timer> timer_;
   std::map<int, Prepared> prepared_;
 };

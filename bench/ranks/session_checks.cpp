@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "direct/cuda_check.hpp"
+#include "gpu/cuda_check.hpp"
 #include "session.hpp"
 
 // What a session does to find wrong sums, and the faults that tests inject to see them found.
@@ -56,7 +56,6 @@ void Session::verify_pattern(const Prepared& prepared, const InputCode& code,
   run_calls(prepared);
   begin("waiting for the GPU to check", prepared);
   communicator_->wait();
-  if (prepared.candidate.is_one_shot) one_shot_->check();
   link_.barrier();
   if (injection_.kind == FaultInjection::Kind::wrong) inject_fault(prepared);
   buffers_->queue_checks(prepared.bytes, type_, code, link_.ranks(), stream);

@@ -25,7 +25,6 @@ std::unique_ptr<RankGroup> open_rank_group(const Machine& machine, const RankOpt
           {"plugin", has_plugin ? machine.plugin : ""},
           {"inject", options.inject},
           {"collective", name_of(options.collective)},
-          {"wants_one_shot", needs.wants_one_shot},
           {"variables", is_joined ? nlohmann::json(needs.variables) : nlohmann::json::object()}}});
 }
 

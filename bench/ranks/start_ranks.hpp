@@ -5,7 +5,7 @@
 // A group of ranks with their communicators and buffers, ready to be asked.
 #include <memory>
 
-#include "direct/data_type.hpp"
+#include "gpu/data_type.hpp"
 #include "machine.hpp"
 
 namespace lanewise::bench {
@@ -21,7 +21,6 @@ struct RankGroupNeeds {
   Environment variables;
   DataType type = DataType::bf16;
   std::size_t max_bytes = 0;  // of a payload
-  bool wants_one_shot = false;
 };
 [[nodiscard]] std::unique_ptr<RankGroup> open_rank_group(const Machine& machine,
                                                          const RankOptions& options,

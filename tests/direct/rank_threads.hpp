@@ -3,9 +3,8 @@
 #pragma once
 
 // Ranks as threads of a test, each on a fake GPU of its own, and what they own of the fake driver.
-#include <condition_variable>
+#include <barrier>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
@@ -18,31 +17,20 @@ namespace lanewise::direct {
 // All-gather between threads.
 class Meeting {
  public:
-  explicit Meeting(int ranks) : ranks_(static_cast<std::size_t>(ranks)), words_(ranks_) {}
+  explicit Meeting(int ranks) : words_(static_cast<std::size_t>(ranks)), barrier_(ranks) {}
 
   std::vector<std::uint64_t> gather(int rank, std::span<const std::uint64_t> mine) {
-    std::unique_lock lock(mutex_);
     words_.at(static_cast<std::size_t>(rank)).assign(mine.begin(), mine.end());
-    const std::uint64_t round = round_;
-    if (++arrived_ == ranks_) {
-      arrived_ = 0;
-      all_.clear();
-      for (const auto& words : words_) all_.insert(all_.end(), words.begin(), words.end());
-      ++round_;
-      changed_.notify_all();
-    }
-    changed_.wait(lock, [&] { return round_ != round; });
-    return all_;
+    barrier_.arrive_and_wait();
+    std::vector<std::uint64_t> all;
+    for (const auto& words : words_) all.insert(all.end(), words.begin(), words.end());
+    barrier_.arrive_and_wait();
+    return all;
   }
 
  private:
-  std::size_t ranks_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<std::vector<std::uint64_t>> words_;
-  std::vector<std::uint64_t> all_;
-  std::size_t arrived_ = 0;
-  std::uint64_t round_ = 0;
+  std::barrier<> barrier_;
 };
 
 // All ranks leave together: nobody's memory goes while another still reads it.

@@ -6,7 +6,7 @@ set_target_properties(fake-driver PROPERTIES
 target_include_directories(fake-driver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(fake-driver PRIVATE lanewise_flags)
 
-add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp fake_gpu/fake_one_shot.cpp)
+add_executable(fake-bench fake_gpu/fake_cuda.cpp fake_gpu/fake_kernels.cpp)
 target_link_libraries(fake-bench PRIVATE
   lanewise_bench_core lanewise_flags -Wl,--no-as-needed fake-driver -Wl,--as-needed)
 set_target_properties(fake-bench PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default)

@@ -31,7 +31,6 @@ LinkReport two_gpus() {
   bad.error = "latency: no answer within 10000 ms";
   report.pairs = {good, bad};
   report.all_pairs_gbs = 210;
-  report.one_shot = {{Method::host, 8, 14336, 12.5}};
   return report;
 }
 
@@ -47,7 +46,6 @@ TEST(LinkReport, WritesTheSchemasPairs) {
   EXPECT_EQ(links.at("pairs").at(1).at("verified"), false);
   EXPECT_EQ(links.at("gpus").at(1), "0000:02:00.0");
   EXPECT_EQ(links.at("all_pairs_gbs"), 210.0);
-  EXPECT_EQ(links.at("one_shot").at(0).at("us"), 12.5);
 }
 
 TEST(LinkReport, SurvivesADeviceNameThatIsNoUtf8) {

@@ -160,26 +160,6 @@ TEST(Survey, TakesAnAnswerOfTheWrongLengthForAFault) {
   EXPECT_TRUE(report.find({0, 1}, Method::peer)->error);
 }
 
-TEST(Survey, TimesTheOneShotAllReduceByBothMethods) {
-  FakeLinkTester tester;
-  tester.answer = [](const Probe& probe) -> std::optional<Reading> {
-    if (probe.kind != ProbeKind::one_shot) return std::nullopt;
-    if (probe.method == Method::host) return Reading{{}, "a wrong sum"};
-    return Reading{std::vector<double>(one_shot_bytes.size(), 4.0), std::nullopt};
-  };
-  const LinkMachine machine = tester.describe();
-  SurveyPlan plan;
-  plan.flows = all_flows(machine.size());
-  plan.one_shot_gpus = {0, 1, 0, 1};
-
-  const LinkReport report = survey(tester, machine, plan);
-
-  ASSERT_EQ(report.one_shot.size(), one_shot_bytes.size());
-  EXPECT_EQ(report.one_shot.front(), (OneShotResult{Method::peer, 4, 1024, 4.0}));
-  EXPECT_EQ(report.one_shot_errors, std::vector<std::string>{"host: a wrong sum"});
-  EXPECT_TRUE(report.has_errors());
-}
-
 TEST(Arrival, GivesTheBandwidthOfDataThatArrived) {
   FakeFlows flows(FakeFlows::Memory::keeps);
 

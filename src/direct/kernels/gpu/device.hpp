@@ -2,9 +2,9 @@
 // Copyright the Lanewise authors
 #pragma once
 
-// What all_reduce.hpp needs of a GPU: its place in the grid, loads and stores that other GPUs and
-// the host see, in PTX's memory model, and the element types. Found by its folder: tests have
-// another.
+// What all_reduce.hpp and the bench's links need of a GPU: its place in the grid, loads and stores
+// that other GPUs and the host see, in PTX's memory model, and the element types. Found by its
+// folder: tests have another.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -18,7 +18,7 @@ struct alignas(16) Pair {
   std::uint64_t high;
 };
 
-// Polls of a wait for one look at the abort word, which may cross the link.
+// Polls of a wait for one look at the abort word, which may cross the link, or at the clock.
 inline constexpr std::uint32_t polls_per_look = 256;
 
 __device__ __forceinline__ unsigned thread() { return threadIdx.x; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "direct/cuda_resources.hpp"
+#include "cuda_resources.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include "direct/data_type.hpp"
+#include "data_type.hpp"
 
 #include <array>
 #include <cmath>

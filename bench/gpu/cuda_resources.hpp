@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "direct/cuda_check.hpp"
+#include "cuda_check.hpp"
 
 namespace lanewise::bench {
 
