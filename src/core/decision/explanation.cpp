@@ -17,17 +17,16 @@
 namespace lanewise {
 namespace {
 
-// 95 % of the data are this near to the fit (scripts/fit_waves.py prints it).
-constexpr double fit_error = 0.15;
-
 struct Scene {
   std::size_t bytes = 0;
   Communicator communicator;
   std::span<const MachineModel> machines;  // the likeliest first
+  const LatencyConstants& constants;
 };
 
-double time_of(const Choice& choice, const Scene& scene, const MachineModel& machine) {
-  return predict(choice, scene.bytes, scene.communicator, machine).total_us();
+Prediction predict(const Choice& choice, const Scene& scene, const MachineModel& machine) {
+  return predict(terms_of(choice, scene.constants), choice, scene.bytes, scene.communicator.ranks,
+                 launch_of(choice, scene.bytes, scene.communicator), machine);
 }
 
 ExplainedChoice describe(const Choice& choice, const Scene& scene) {
@@ -36,10 +35,10 @@ ExplainedChoice describe(const Choice& choice, const Scene& scene) {
   const Launch launch = launch_of(choice, scene.bytes, scene.communicator);
   described.choice.channels = launch.channels;
   described.waves = launch.waves;
-  described.predicted_us = time_of(choice, scene, scene.machines.front());
+  described.predicted_us = predict(choice, scene, scene.machines.front()).total_us();
   Interval interval{INFINITY, 0};
   for (const auto& machine : scene.machines) {
-    const auto prediction = predict(choice, scene.bytes, scene.communicator, machine);
+    const auto prediction = predict(choice, scene, machine);
     const double us = prediction.total_us();
     interval.low = std::min(interval.low, std::max(us * (1 - fit_error), prediction.wire_us));
     interval.high = std::max(interval.high, us * (1 + fit_error));
@@ -54,7 +53,8 @@ std::optional<Interval> gain_of(const Choice& stock, const Scene& as_stock, cons
     if (!is_modelled(choice.algorithm, choice.protocol)) return std::nullopt;
   Interval gain{INFINITY, 0};
   for (const auto& machine : scene.machines) {
-    const double one = time_of(stock, as_stock, machine) / time_of(chosen, scene, machine);
+    const double one =
+        predict(stock, as_stock, machine).total_us() / predict(chosen, scene, machine).total_us();
     gain.low = std::min(gain.low, one);
     gain.high = std::max(gain.high, one);
   }
@@ -108,7 +108,7 @@ Explanation explain(const PolicyInputs& inputs, const Query& query, const CostTa
   const CostTable shown = inputs.costs == CostTableAccess::with_table ? table : CostTable();
   const WavePolicy model(inputs);
   const auto machines = model.plausible_machines(query, shown);
-  const Scene scene{query.bytes, communicator, machines.machines()};
+  const Scene scene{query.bytes, communicator, machines.machines(), model.constants(query.bytes)};
   Scene as_stock = scene;
   as_stock.communicator.limits = stock_limits(communicator.limits, communicator.ranks);
   const auto pick = table.stock_pick();

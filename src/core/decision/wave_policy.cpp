@@ -17,6 +17,8 @@ constexpr std::array plausible_search_channels = {1, 2};
 constexpr std::array candidate_channels = {1, 2, 4, 8, 16, 32, 64};
 // Predictions this near, in logarithms, are equal: fewer channels win then.
 constexpr double tie = 0.001;
+// The same between channel counts with a fit: the logarithm of WavePolicy::least_fitted_gain.
+constexpr double channels_tie = 0.077;
 
 constexpr std::array<std::string_view, 9> reason_texts = {
     "predicted faster than NCCL's choice",
@@ -43,6 +45,10 @@ constexpr std::array modelled_entries = {
     Entry{Algorithm::tree, Protocol::ll}, Entry{Algorithm::tree, Protocol::simple},
     Entry{Algorithm::ring, Protocol::ll}, Entry{Algorithm::ring, Protocol::simple}};
 
+bool is_same_way(const Choice& a, const Choice& b) noexcept {
+  return a.algorithm == b.algorithm && a.protocol == b.protocol;
+}
+
 // What NCCL's pick takes in one plausible communicator on one plausible machine; of several
 // possible picks the fastest and the slowest.
 struct Baseline {
@@ -51,10 +57,13 @@ struct Baseline {
 };
 
 Baseline baseline_of(std::span<const Choice> picks, std::size_t bytes,
-                     const Communicator& communicator, const MachineModel& machine) noexcept {
+                     const Communicator& communicator, const MachineModel& machine,
+                     const LatencyConstants& constants) noexcept {
   Baseline baseline;
   for (const Choice& pick : picks) {
-    const double us = predict(pick, bytes, communicator, machine).total_us();
+    const double us = predict(terms_of(pick, constants), pick, bytes, communicator.ranks,
+                              launch_of(pick, bytes, communicator), machine)
+                          .total_us();
     baseline.least_us = std::min(baseline.least_us, us);
     baseline.most_us = std::max(baseline.most_us, us);
   }
@@ -81,6 +90,8 @@ struct WavePolicy::Comparison {
   std::optional<Choice> stock;  // none where NCCL does not show what it takes
   PlausibleMachines machines;
   std::array<std::array<Baseline, PlausibleMachines::most>, 2> stock_us{};  // by communicator
+  const LatencyConstants& constants;
+  bool has_fit = false;
   bool is_ring_guarded = false;
 };
 
@@ -96,9 +107,10 @@ WavePolicy::WavePolicy(const PolicyInputs& inputs)
     plausible_[plausible_count_++] = {inputs.ranks, channels, inputs.release, inputs.limits,
                                       inputs.sharing};
   };
-  if (inputs.channels) add(*inputs.channels);
+  const auto known = inputs.fit ? inputs.fit->channels : inputs.channels;
+  if (known) add(*known);
   for (const int search : plausible_search_channels)
-    if (!inputs.channels) add(channels_of_communicator(search, inputs.limits, inputs.release));
+    if (!known) add(channels_of_communicator(search, inputs.limits, inputs.release));
 }
 
 std::optional<ModelReason> WavePolicy::objection(const Query& query,
@@ -134,6 +146,7 @@ Communicator WavePolicy::as_stock(const Communicator& communicator) const noexce
 
 PlausibleMachines WavePolicy::plausible_machines(const Query& query,
                                                  const CostTable& table) const noexcept {
+  if (has_fit(query.bytes)) return PlausibleMachines(fitted_machine);
   const auto evidence = link_evidence(table, query.bytes, query.ranks, query.pipe_ops);
   return {inputs_.links, inputs_.transport,
           is_absurd(evidence) ? std::nullopt : evidence.bus_bandwidth};
@@ -145,6 +158,8 @@ WavePolicy::Comparison WavePolicy::compare(const std::optional<Choice>& stock, c
                         stock,
                         plausible_machines(query, table),
                         {},
+                        constants(query.bytes),
+                        has_fit(query.bytes),
                         is_ring_guarded(table, query.ranks, query.pipe_ops)};
   std::array<Choice, 1> known{};
   if (stock) known[0] = {stock->algorithm, stock->protocol, 0};
@@ -153,23 +168,37 @@ WavePolicy::Comparison WavePolicy::compare(const std::optional<Choice>& stock, c
   for (std::size_t i = 0; i < plausible_count_; ++i) {
     const Communicator communicator = as_stock(plausible_[i]);
     for (std::size_t k = 0; k < machines.size(); ++k)
-      comparison.stock_us[i][k] = baseline_of(picks, query.bytes, communicator, machines[k]);
+      comparison.stock_us[i][k] =
+          baseline_of(picks, query.bytes, communicator, machines[k], comparison.constants);
   }
   return comparison;
+}
+
+bool WavePolicy::saves_waves(const Choice& candidate, const Launch& launch,
+                             const Comparison& comparison,
+                             const Communicator& communicator) const noexcept {
+  if (!comparison.stock || !is_same_way(*comparison.stock, candidate)) return true;
+  const Choice stock{candidate.algorithm, candidate.protocol, 0};
+  return launch.waves < launch_of(stock, comparison.bytes, as_stock(communicator)).waves;
 }
 
 std::optional<double> WavePolicy::score(const Choice& candidate,
                                         const Comparison& comparison) const noexcept {
   const auto machines = comparison.machines.machines();
-  const double least_anywhere = margin(candidate, comparison.stock, comparison.bytes);
+  const double least_anywhere = comparison.has_fit
+                                    ? least_fitted_gain
+                                    : margin(candidate, comparison.stock, comparison.bytes);
   double product = 1;
   double least = INFINITY;
   double most = 0;
   for (std::size_t i = 0; i < plausible_count_; ++i) {
     const Launch launch = launch_of(candidate, comparison.bytes, plausible_[i]);
+    if (comparison.has_fit && !saves_waves(candidate, launch, comparison, plausible_[i]))
+      return std::nullopt;
     for (std::size_t k = 0; k < machines.size(); ++k) {
-      const double us =
-          predict(candidate, comparison.bytes, plausible_[i], launch, machines[k]).total_us();
+      const double us = predict(terms_of(candidate, comparison.constants), candidate,
+                                comparison.bytes, inputs_.ranks, launch, machines[k])
+                            .total_us();
       const Baseline& stock = comparison.stock_us[i][k];
       const double gain = stock.least_us / us;
       if (gain < 1) return std::nullopt;
@@ -180,7 +209,8 @@ std::optional<double> WavePolicy::score(const Choice& candidate,
                       (comparison.bytes > largest_easy_ll ? stock.least_us : stock.most_us) / us);
     }
   }
-  if (least < least_anywhere || most < least_gain) return std::nullopt;
+  if (least < least_anywhere || most < (comparison.has_fit ? least_fitted_gain : least_gain))
+    return std::nullopt;
   return std::log(product) / static_cast<double>(plausible_count_);
 }
 
@@ -188,7 +218,7 @@ std::optional<Choice> WavePolicy::best(const Comparison& comparison,
                                        const CostTable& table) const noexcept {
   const int most = plausible().back().channels;
   const bool has_tree = inputs_.switches != SwitchKnowledge::collapsing &&
-                        comparison.bytes <= measured_constants(inputs_.sharing).largest_tree_bytes;
+                        comparison.bytes <= comparison.constants.largest_tree_bytes;
   const bool has_ring = !comparison.is_ring_guarded;
   std::optional<Choice> winner;
   double winner_score = 0;
@@ -199,7 +229,9 @@ std::optional<Choice> WavePolicy::best(const Comparison& comparison,
       if (channels > most) break;
       const Choice candidate{entry.algorithm, entry.protocol, channels};
       const auto value = score(candidate, comparison);
-      if (!value || (winner && *value < winner_score + tie)) continue;
+      const double needed =
+          comparison.has_fit && winner && is_same_way(*winner, candidate) ? channels_tie : tie;
+      if (!value || (winner && *value < winner_score + needed)) continue;
       winner = candidate;
       winner_score = *value;
     }

@@ -103,14 +103,10 @@ Prediction predict(const LatencyTerms& terms, const Choice& choice, std::size_t 
 }
 
 Prediction predict(const Choice& choice, std::size_t bytes, const Communicator& communicator,
-                   const Launch& launch, const MachineModel& machine) noexcept {
-  const auto& constants = measured_constants(communicator.sharing);
-  return predict(terms_of(choice, constants), choice, bytes, communicator.ranks, launch, machine);
-}
-
-Prediction predict(const Choice& choice, std::size_t bytes, const Communicator& communicator,
                    const MachineModel& machine) noexcept {
-  return predict(choice, bytes, communicator, launch_of(choice, bytes, communicator), machine);
+  const auto& constants = measured_constants(communicator.sharing);
+  return predict(terms_of(choice, constants), choice, bytes, communicator.ranks,
+                 launch_of(choice, bytes, communicator), machine);
 }
 
 double predicted_us(const Choice& choice, std::size_t bytes,

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@ namespace lanewise::testing {
 
 // The goal at every size.
 inline constexpr double least_ratio = 0.98;
+// Of a stock time, as a share of it: beyond, its median is not known to 5 %.
+inline constexpr double widest_interval = 0.20;
 inline constexpr std::array model_shaped = {14336U, 28672U, 57344U, 114688U, 229376U};
 
 // One communicator of the data: its measured times by size, for stock and for each choice.
@@ -28,6 +31,7 @@ struct Measurements {
   PolicyInputs inputs;
   std::map<std::size_t, double> stock_us;
   std::map<std::pair<std::size_t, std::string>, double> us;
+  std::set<std::size_t> unsteady;  // sizes whose stock time says nothing of a regret
 };
 
 inline std::optional<Choice> choose(const Policy& policy, int ranks, std::size_t bytes) {
@@ -82,7 +86,9 @@ inline std::map<std::string, Measurements> read_measurements(const std::filesyst
     protocol,
     channels,
     us,
-    forced
+    forced,
+    low_us,
+    high_us
   };
   std::map<std::string, Measurements> all;
   std::ifstream file(path);
@@ -99,6 +105,9 @@ inline std::map<std::string, Measurements> read_measurements(const std::filesyst
     const std::size_t size = std::stoull(word[bytes]);
     if (word[forced] == "none") {
       group.stock_us[size] = std::stod(word[us]);
+      if (word.size() > high_us && std::stod(word[high_us]) - std::stod(word[low_us]) >
+                                       widest_interval * group.stock_us[size])
+        group.unsteady.insert(size);
       continue;
     }
     const Choice choice{parse_algorithm(word[algorithm]).value(),

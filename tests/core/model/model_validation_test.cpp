@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-// How far the model is from what was measured, printed for each communicator of the data: fitted on
-// every second size, judged on the sizes between. Fails where it gets worse than it was.
+// How far the model is from what was measured, printed for each communicator of the data and each
+// half of its sizes: fitted on the other half, as is the policy whose picks are judged. Fails where
+// it gets worse than its limits allow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,22 +19,21 @@
 namespace lanewise {
 namespace {
 
-using testing::MeasuredTime;
 using testing::Measurements;
 
 constexpr int channels_of_data = 4;  // two rings found, doubled, where no variable says more
-constexpr double fit_error = 0.15;
+constexpr double small_regret = 1.05;
 
 struct Limits {
   double median_error = 0.10;
   double error_of_90_percent = 0.25;
   double coverage = 0.90;
   double rank_correlation = 0.90;
-  double regret_of_median = 1.05;
+  double sizes_of_small_regret = 0.95;
   double worst_gain = 0.98;
 };
 
-// The times of every second size, of what the model knows.
+// The times of one half of the sizes, of what the model knows.
 std::vector<MeasuredTime> half_of(const Measurements& measurements, std::size_t parity) {
   std::vector<std::size_t> sizes;
   for (const auto& [bytes, us] : measurements.stock_us) sizes.push_back(bytes);
@@ -45,33 +45,17 @@ std::vector<MeasuredTime> half_of(const Measurements& measurements, std::size_t 
   for (const auto& [key, us] : measurements.us) {
     const auto choice = parse_choice(key.second).value();
     const auto index = std::ranges::find(sizes, key.first) - sizes.begin();
-    const auto largest_tree = measured_constants(inputs.sharing).largest_tree_bytes;
-    if (static_cast<std::size_t>(index) % 2 != parity ||
-        !is_modelled(choice.algorithm, choice.protocol))
-      continue;
-    if (choice.algorithm == Algorithm::tree && key.first > largest_tree) continue;
-    times.push_back({choice, key.first, communicator, us});
+    if (static_cast<std::size_t>(index) % 2 == parity &&
+        is_modelled(choice.algorithm, choice.protocol))
+      times.push_back({choice, key.first, communicator, us});
   }
   return times;
 }
 
-using Series = std::tuple<GpuSharing, Algorithm, Protocol>;
-Series series_of(const MeasuredTime& time) {
-  return {time.communicator.sharing, time.choice.algorithm, time.choice.protocol};
-}
-
-std::map<Series, LatencyTerms> fit_halves(const std::map<std::string, Measurements>& all) {
-  std::map<Series, std::vector<MeasuredTime>> series;
-  for (const auto& [name, measurements] : all)
-    for (const auto& time : half_of(measurements, 0)) series[series_of(time)].push_back(time);
-  std::map<Series, LatencyTerms> fits;
-  for (const auto& [key, times] : series) fits[key] = testing::fit_terms(times).value();
-  return fits;
-}
-
-double predicted(const MeasuredTime& time, const LatencyTerms& terms) {
+double predicted(const MeasuredTime& time, const LatencyConstants& constants) {
   const Launch launch = launch_of(time.choice, time.bytes, time.communicator);
-  return predict(terms, time.choice, time.bytes, time.communicator.ranks, launch, fitted_machine)
+  return predict(terms_of(time.choice, constants), time.choice, time.bytes, time.communicator.ranks,
+                 launch, fitted_machine)
       .total_us();
 }
 
@@ -93,36 +77,51 @@ double rank_correlation(const std::vector<MeasuredTime>& times, const std::vecto
   return static_cast<double>(right - wrong) / (right + wrong);
 }
 
+template <typename Predicate>
+double share_of(const std::vector<double>& values, Predicate is_counted) {
+  return static_cast<double>(std::ranges::count_if(values, is_counted)) /
+         static_cast<double>(values.size());
+}
+
 struct Verdict {
-  double median_error, error_of_90_percent, coverage, tau, median_regret, worst_gain;
+  double median_error, error_of_90_percent, coverage, tau;
+  std::vector<double> regrets;
+  double worst_gain;
 };
 
-Verdict judge(const Measurements& measurements, const std::map<Series, LatencyTerms>& fits) {
-  const auto times = half_of(measurements, 1);
+Verdict judge(const Measurements& measurements, std::size_t judged) {
+  PolicyInputs inputs = measurements.inputs;
+  inputs.fit = fit_machine(half_of(measurements, 1 - judged));
+  const auto& constants = inputs.fit->constants;
+  auto times = half_of(measurements, judged);
+  std::erase_if(times, [&](const MeasuredTime& time) {
+    return time.choice.algorithm == Algorithm::tree && time.bytes > constants.largest_tree_bytes;
+  });
   std::vector<double> us;
   std::vector<double> errors;
   for (const auto& time : times) {
-    us.push_back(predicted(time, fits.at(series_of(time))));
+    us.push_back(predicted(time, constants));
     errors.push_back(std::abs(us.back() / time.us - 1));
   }
-  const Policy policy(measurements.inputs);
+  const Policy policy(inputs);
   std::vector<double> regrets;
   double worst = 10;
+  std::size_t index = 0;
   for (const auto& [bytes, stock_us] : measurements.stock_us) {
+    if (index++ % 2 != judged) continue;
     const auto gain = testing::gain_of(measurements, policy, bytes);
     if (!gain) continue;
     double best = stock_us;
     for (const auto& [key, measured] : measurements.us)
       if (key.first == bytes) best = std::min(best, measured);
-    regrets.push_back(stock_us / *gain / best);
+    if (!measurements.unsteady.contains(bytes)) regrets.push_back(stock_us / *gain / best);
     worst = std::min(worst, *gain);
   }
-  const auto covered = std::ranges::count_if(errors, [](double e) { return e <= fit_error; });
   return {quantile(errors, 0.5),
           quantile(errors, 0.9),
-          static_cast<double>(covered) / static_cast<double>(errors.size()),
+          share_of(errors, [](double error) { return error <= fit_error; }),
           rank_correlation(times, us),
-          quantile(regrets, 0.5),
+          std::move(regrets),
           worst};
 }
 
@@ -131,7 +130,6 @@ void expect_within(const Verdict& verdict, const Limits& limits) {
   EXPECT_LE(verdict.error_of_90_percent, limits.error_of_90_percent);
   EXPECT_GE(verdict.coverage, limits.coverage);
   EXPECT_GE(verdict.tau, limits.rank_correlation);
-  EXPECT_LE(verdict.median_regret, limits.regret_of_median);
   EXPECT_GE(verdict.worst_gain, limits.worst_gain);
 }
 
@@ -139,17 +137,24 @@ class ModelValidation : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ModelValidation, HoldsOnTheSizesThatItWasNotFittedTo) {
   const auto all = testing::read_measurements(testing::test_file(GetParam()));
-  const auto fits = fit_halves(all);
+  std::array<std::vector<double>, 2> regrets;
   std::printf("%7s %5s %8s %6s %7s %7s  data\n", "median", "90 %", "covered", "tau", "regret",
               "worst");
-  for (const auto& [name, measurements] : all) {
-    const Verdict verdict = judge(measurements, fits);
-    std::printf("%6.1f%% %4.0f%% %7.0f%% %6.2f %7.2f %7.2f  %s\n", 100 * verdict.median_error,
-                100 * verdict.error_of_90_percent, 100 * verdict.coverage, verdict.tau,
-                verdict.median_regret, verdict.worst_gain, name.c_str());
-    SCOPED_TRACE(name);
-    expect_within(verdict, {});
-  }
+  for (const auto& [name, measurements] : all)
+    for (const std::size_t judged : {0U, 1U}) {
+      const Verdict verdict = judge(measurements, judged);
+      std::printf("%6.1f%% %4.0f%% %7.0f%% %6.2f %7.2f %7.2f  %s\n", 100 * verdict.median_error,
+                  100 * verdict.error_of_90_percent, 100 * verdict.coverage, verdict.tau,
+                  quantile(verdict.regrets, 1), verdict.worst_gain, name.c_str());
+      SCOPED_TRACE(name);
+      expect_within(verdict, {});
+      regrets[judged].insert(regrets[judged].end(), verdict.regrets.begin(), verdict.regrets.end());
+    }
+  const auto is_small = [](double regret) { return regret <= small_regret; };
+  std::printf("regret at most 5 %% at %.1f %% of every second size, %.1f %% of those between\n",
+              100 * share_of(regrets[0], is_small), 100 * share_of(regrets[1], is_small));
+  regrets[0].insert(regrets[0].end(), regrets[1].begin(), regrets[1].end());
+  EXPECT_GE(share_of(regrets[0], is_small), Limits{}.sizes_of_small_regret);
 }
 
 INSTANTIATE_TEST_SUITE_P(Data, ModelValidation,

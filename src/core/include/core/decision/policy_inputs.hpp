@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/machine/gpu_sharing.hpp"
+#include "core/model/latency.hpp"
 #include "core/model/machine_model.hpp"
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_limits.hpp"
@@ -50,6 +51,8 @@ struct PolicyInputs {
   Transport transport = Transport::unknown;
   std::optional<int> channels;  // comm->nChannels where somebody knows it
   std::optional<MeasuredGroup> profile;
+  // Of just these ranks here; counts before links, transport and channels.
+  std::optional<MachineFit> fit;
 };
 
 }  // namespace lanewise

@@ -55,6 +55,11 @@ class WavePolicy {
   static constexpr std::size_t largest_easy_ll = std::size_t{64} << 10;
   static constexpr double least_gain_of_large_ll = 1.30;
 
+  // With constants of this machine's own: what a choice must win over stock, and more channels over
+  // fewer. Chosen on every second size of two GPUs, each left out of its own fit; judged by
+  // model_validation_test.cpp on the sizes between and on four GPUs.
+  static constexpr double least_fitted_gain = 1.08;
+
   explicit WavePolicy(const PolicyInputs& inputs);  // throws std::bad_alloc
 
   // For an all-reduce of the inputs' ranks on one node.
@@ -64,17 +69,28 @@ class WavePolicy {
   [[nodiscard]] PlausibleMachines plausible_machines(const Query& query,
                                                      const CostTable& table) const noexcept;
 
+  [[nodiscard]] const LatencyConstants& constants(std::size_t bytes) const noexcept {
+    return has_fit(bytes) ? inputs_.fit->constants : measured_constants(inputs_.sharing);
+  }
+
   // The communicators that these inputs may belong to, fewest channels first; at least one.
   [[nodiscard]] std::span<const Communicator> plausible() const noexcept {
     return {plausible_.data(), plausible_count_};
   }
 
  private:
+  [[nodiscard]] bool has_fit(std::size_t bytes) const noexcept {
+    return inputs_.fit && inputs_.fit->covers(bytes);
+  }
   [[nodiscard]] std::optional<ModelReason> objection(const Query& query,
                                                      const CostTable& table) const noexcept;
   struct Comparison;
   [[nodiscard]] Comparison compare(const std::optional<Choice>& stock, const Query& query,
                                    const CostTable& table) const noexcept;
+  // Shorter pieces alone gain less than the fit's error.
+  [[nodiscard]] bool saves_waves(const Choice& candidate, const Launch& launch,
+                                 const Comparison& comparison,
+                                 const Communicator& communicator) const noexcept;
   // The gain that ranks a candidate, as a logarithm: the mean over the plausible communicators.
   // Nullopt where the candidate is not admissible.
   [[nodiscard]] std::optional<double> score(const Choice& candidate,

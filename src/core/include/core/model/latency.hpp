@@ -33,10 +33,27 @@ struct LatencyConstants {
   LatencyTerms tree_simple;
   LatencyTerms ring_ll;
   LatencyTerms ring_simple;
+  friend bool operator==(const LatencyConstants&, const LatencyConstants&) = default;
 };
 
 // Fitted to 2 and 4 ranks with a GPU each, and to 4 and 8 ranks that share 2, over host memory.
 [[nodiscard]] const LatencyConstants& measured_constants(GpuSharing sharing) noexcept;
+
+// 95 % of the data are this near to the fit (scripts/fit_waves.py prints it).
+inline constexpr double fit_error = 0.15;
+
+// One machine's own constants, fitted to times of communicators like this one. It says nothing of
+// smaller and larger messages than it was fitted to.
+struct MachineFit {
+  int channels = 0;  // of its communicators
+  std::size_t smallest_bytes = 0;
+  std::size_t largest_bytes = 0;
+  LatencyConstants constants;
+  [[nodiscard]] bool covers(std::size_t bytes) const noexcept {
+    return smallest_bytes <= bytes && bytes <= largest_bytes;
+  }
+  friend bool operator==(const MachineFit&, const MachineFit&) = default;
+};
 
 // What each of the terms is multiplied by, in the order of LatencyTerms.
 using TermFactors = std::array<double, 7>;
@@ -63,11 +80,7 @@ struct Prediction {
 [[nodiscard]] Prediction predict(const Choice& choice, std::size_t bytes,
                                  const Communicator& communicator,
                                  const MachineModel& machine) noexcept;
-// The same for a launch that is known already: `launch` is launch_of() of the other three.
-[[nodiscard]] Prediction predict(const Choice& choice, std::size_t bytes,
-                                 const Communicator& communicator, const Launch& launch,
-                                 const MachineModel& machine) noexcept;
-// The same with other constants than the measured ones.
+// The same with other constants than the measured ones; `launch` is launch_of() the rest.
 [[nodiscard]] Prediction predict(const LatencyTerms& terms, const Choice& choice, std::size_t bytes,
                                  int ranks, const Launch& launch,
                                  const MachineModel& machine) noexcept;

@@ -36,6 +36,8 @@ class PlausibleMachines {
   // are not absurd. It counts where the links are not known.
   PlausibleMachines(const LinkRates& links, Transport transport,
                     std::optional<double> nccl_rate) noexcept;
+  // One that is known: its own times say what its hops and links carry.
+  explicit PlausibleMachines(const MachineModel& known) noexcept : machines_{known}, count_(1) {}
   [[nodiscard]] std::span<const MachineModel> machines() const noexcept {
     return {machines_.data(), count_};
   }

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace lanewise::testing {
+#include "core/error.hpp"
+
+namespace lanewise {
 namespace {
 
 constexpr std::size_t term_count = std::tuple_size_v<TermFactors>;
@@ -104,4 +106,34 @@ std::optional<LatencyTerms> fit_terms(std::span<const MeasuredTime> times) {
   return std::nullopt;
 }
 
-}  // namespace lanewise::testing
+MachineFit fit_machine(std::span<const MeasuredTime> times) {
+  if (times.empty()) throw Error("expected times to fit the model to");
+  const Communicator& communicator = times.front().communicator;
+  MachineFit fit{.channels = communicator.channels, .smallest_bytes = times.front().bytes};
+  for (const auto& time : times) {
+    fit.smallest_bytes = std::min(fit.smallest_bytes, time.bytes);
+    fit.largest_bytes = std::max(fit.largest_bytes, time.bytes);
+  }
+  LatencyConstants& constants = fit.constants;
+  // Two ranks have none between them that Tree could slow.
+  constants.largest_tree_bytes = communicator.ranks == 2
+                                     ? fit.largest_bytes
+                                     : measured_constants(communicator.sharing).largest_tree_bytes;
+  const auto fit_series = [&](Algorithm algorithm, Protocol protocol) {
+    std::vector<MeasuredTime> series;
+    for (const auto& time : times)
+      if (time.choice.algorithm == algorithm && time.choice.protocol == protocol &&
+          (algorithm != Algorithm::tree || time.bytes <= constants.largest_tree_bytes))
+        series.push_back(time);
+    if (const auto terms = fit_terms(series)) return *terms;
+    throw Error("expected at least five times of " + to_string({algorithm, protocol, 0}) +
+                ", found " + std::to_string(series.size()));
+  };
+  constants.tree_ll = fit_series(Algorithm::tree, Protocol::ll);
+  constants.tree_simple = fit_series(Algorithm::tree, Protocol::simple);
+  constants.ring_ll = fit_series(Algorithm::ring, Protocol::ll);
+  constants.ring_simple = fit_series(Algorithm::ring, Protocol::simple);
+  return fit;
+}
+
+}  // namespace lanewise

@@ -9,7 +9,7 @@
 
 #include "core/model/latency.hpp"
 
-namespace lanewise::testing {
+namespace lanewise {
 
 struct MeasuredTime {
   Choice choice;  // its channels as they were asked for, 0: NCCL's own
@@ -23,4 +23,8 @@ struct MeasuredTime {
 // than terms.
 [[nodiscard]] std::optional<LatencyTerms> fit_terms(std::span<const MeasuredTime> times);
 
-}  // namespace lanewise::testing
+// Of the times of one communicator; what the model does not know is passed over. Throws Error where
+// one of Tree and Ring with LL and Simple has too few.
+[[nodiscard]] MachineFit fit_machine(std::span<const MeasuredTime> times);
+
+}  // namespace lanewise
