@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/decision/policy.hpp"
 #include "core/error.hpp"
 #include "core/machine/machine_facts.hpp"
 #include "host/nccl/nccl_environment.hpp"
@@ -65,13 +66,7 @@ void add_rules(Inputs& inputs, const std::vector<int>& positions) {
   inputs.profile_refusal = matched.refusal;
   inputs.refusal_kind = matched.kind;
   inputs.most_channels = matched.most_channels;
-  if (matched.group == nullptr) return;
-  MeasuredGroup group;
-  group.rules = usable_rules(matched);
-  group.link = matched.group->link;
-  group.unsafe = matched.group->unsafe;
-  group.ll128 = matched.group->is_ll128_verified ? Ll128Evidence::soaked : Ll128Evidence::none;
-  inputs.policy.profile = group;
+  add_group(inputs.policy, matched);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "rank_agreement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <exception>
@@ -42,6 +43,16 @@ void add(Digest& digest, const Rule& rule) noexcept {
   digest.add(static_cast<std::uint64_t>(rule.choice.algorithm))
       .add(static_cast<std::uint64_t>(rule.choice.protocol))
       .add(static_cast<std::uint64_t>(rule.choice.channels));
+}
+
+void add(Digest& digest, const MachineFit& fit) noexcept {
+  digest.add(static_cast<std::uint64_t>(fit.channels))
+      .add(fit.smallest_bytes)
+      .add(fit.largest_bytes)
+      .add(fit.constants.largest_tree_bytes);
+  for (const auto& terms : {fit.constants.tree_ll, fit.constants.tree_simple, fit.constants.ring_ll,
+                            fit.constants.ring_simple})
+    for (const auto word : std::bit_cast<std::array<std::uint64_t, 7>>(terms)) digest.add(word);
 }
 
 // A rank that never came most likely sees another /dev/shm, and will in every communicator of this
@@ -137,6 +148,7 @@ std::uint64_t plan_of(const PolicyInputs& inputs) noexcept {
   add(digest, inputs.release);
   add(digest, inputs.limits);
   add(digest, inputs.channels);
+  if (inputs.fit) add(digest, *inputs.fit);
   if (!inputs.profile) return digest.value();
   digest.add(static_cast<std::uint64_t>(inputs.profile->ll128))
       .add(static_cast<std::uint64_t>(inputs.profile->link));

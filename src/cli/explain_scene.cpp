@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/decision/policy.hpp"
 #include "core/error.hpp"
 #include "core/machine/machine_facts.hpp"
 #include "core/machine/topology_facts.hpp"
@@ -154,11 +155,7 @@ ExplainLayer make_layer(const ExplainScene& scene, const Environment& environmen
                                                     .ranks = inputs.ranks,
                                                     .gpus = scene.gpus});
   layer.refusal = matched.refusal;
-  if (matched.group == nullptr) return layer;
-  const bool is_soaked = matched.group->is_ll128_verified;
-  inputs.profile =
-      MeasuredGroup{usable_rules(matched), is_soaked ? Ll128Evidence::soaked : Ll128Evidence::none,
-                    matched.group->link, matched.group->unsafe};
+  add_group(inputs, matched);
   return layer;
 }
 

@@ -70,7 +70,7 @@ void set_rule(PolicyInputs& inputs, const Rule& rule) { inputs.profile->rules = 
 
 TEST(ConsentPlan, DiffersWithEveryInputOfAPolicy) {
   const auto same = plan_after([](PolicyInputs&) {});
-  const std::array<std::function<void(PolicyInputs&)>, 20> changes = {
+  const std::array<std::function<void(PolicyInputs&)>, 22> changes = {
       [](PolicyInputs& inputs) { inputs.ranks = 4; },
       [](PolicyInputs& inputs) { inputs.release.minor = 29; },
       [](PolicyInputs& inputs) { inputs.costs = CostTableAccess::without_table; },
@@ -83,6 +83,8 @@ TEST(ConsentPlan, DiffersWithEveryInputOfAPolicy) {
       [](PolicyInputs& inputs) { inputs.links.low = 3.94; },
       [](PolicyInputs& inputs) { inputs.links.high = 3.94; },
       [](PolicyInputs& inputs) { inputs.channels = 4; },
+      [](PolicyInputs& inputs) { inputs.fit = MachineFit{}; },
+      [](PolicyInputs& inputs) { inputs.fit = {.constants = {.ring_simple = {.kib_us = 1}}}; },
       [](PolicyInputs& inputs) { inputs.limits.max_ctas = 4; },
       [](PolicyInputs& inputs) { inputs.limits.thread_thresholds[0][0] = 8; },
       [](PolicyInputs& inputs) { inputs.profile->ll128 = Ll128Evidence::soaked; },

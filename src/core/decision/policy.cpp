@@ -38,6 +38,15 @@ std::optional<Decision> Policy::decide(const Query& query, const CostTable& tabl
   return Decision{*choice, Source::model};
 }
 
+void add_group(PolicyInputs& inputs, const ProfileMatch& match) {
+  if (match.group == nullptr) return;
+  const GpuGroup& group = *match.group;
+  const auto ll128 = group.is_ll128_verified ? Ll128Evidence::soaked : Ll128Evidence::none;
+  inputs.profile = MeasuredGroup{usable_rules(match), ll128, group.link, group.unsafe};
+  // With other limits the communicator has other channels than those that were fitted.
+  if (!match.most_channels) inputs.fit = group.fit;
+}
+
 std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcept {
   if (inputs.ranks < 2) return "one rank";
   if (inputs.nodes > 1) return "more than one node";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "host/files/json.hpp"
@@ -11,18 +12,19 @@
 namespace lanewise::host {
 namespace {
 
-std::string format(double value) {
-  std::array<char, 32> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
-}
-
 bool is_control(char letter) {
   const auto code = static_cast<unsigned char>(letter);
   return code < 0x20 || code == 0x7f;
 }
 
 }  // namespace
+
+std::string format_json_number(double value) {
+  if (!std::isfinite(value)) throw Error("expected finite numbers");
+  std::array<char, 32> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
 
 void JsonField::fail(const std::string& expected) const {
   throw Error(file_, value_->line, name_ + ": expected " + expected);
@@ -51,7 +53,7 @@ double JsonField::number(double low, double high) const {
   else
     fail("a number");
   if (!(number >= low && number <= high))
-    fail("a number from " + format(low) + " to " + format(high));
+    fail("a number from " + format_json_number(low) + " to " + format_json_number(high));
   return number;
 }
 

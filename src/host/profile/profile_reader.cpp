@@ -13,6 +13,7 @@
 #include "host/files/json.hpp"
 #include "host/files/text_file.hpp"
 #include "host/profile/profile_file.hpp"
+#include "profile/fit_json.hpp"
 
 namespace lanewise::host {
 namespace {
@@ -151,8 +152,8 @@ std::vector<UnsafeChoice> read_unsafe_choices(const JsonField& list, const GpuGr
 }
 
 GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
-  field.expect_only(
-      {"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays", "direct", "unsafe"});
+  field.expect_only({"ranks", "gpus", "link", "ll128_verified", "rules", "stock_stays", "direct",
+                     "model", "unsafe"});
   GpuGroup group;
   group.ranks = static_cast<int>(field.at("ranks").whole(2, most_ranks));
   const auto gpus = field.at("gpus");
@@ -165,6 +166,7 @@ GpuGroup read_group(const JsonField& field, const NcclRelease& nccl) {
   group.is_ll128_verified = field.at("ll128_verified").boolean();
   if (const auto direct = field.find("direct")) group.direct = read_direct(*direct);
   group.rules = read_rules(field.at("rules"), field.find("stock_stays"), group, nccl);
+  if (const auto model = field.find("model")) group.fit = read_fit(*model, nccl);
   if (const auto unsafe = field.find("unsafe")) group.unsafe = read_unsafe_choices(*unsafe, group);
   return group;
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Lanewise authors
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
 #include "core/error.hpp"
@@ -11,17 +8,10 @@
 #include "host/files/json.hpp"
 #include "host/files/text_file.hpp"
 #include "host/profile/profile_file.hpp"
+#include "profile/fit_json.hpp"
 
 namespace lanewise::host {
 namespace {
-
-// The shortest text that reads back to the same double, whatever the locale.
-std::string format_number(double value) {
-  if (!std::isfinite(value)) throw Error("profile: expected finite numbers");
-  std::array<char, 32> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
-}
 
 // Joins `format(item)` for each item: "a, b".
 template <typename Range, typename Format>
@@ -48,10 +38,10 @@ std::string format_rule(const Rule& rule) {
                      std::to_string(rule.bytes.high) + R"(], "choice": ")" +
                      to_string(rule.choice) + '"';
   if (rule.samples > 0) {
-    text += R"(, "stock_us": )" + format_number(rule.stock_us) + R"(, "us": )" +
-            format_number(rule.us) + R"(, "speedup": )" + format_number(rule.speedup) +
-            R"(, "ci95": [)" + format_number(rule.ci95_low) + ", " + format_number(rule.ci95_high) +
-            R"(], "samples": )" + std::to_string(rule.samples);
+    text += R"(, "stock_us": )" + format_json_number(rule.stock_us) + R"(, "us": )" +
+            format_json_number(rule.us) + R"(, "speedup": )" + format_json_number(rule.speedup) +
+            R"(, "ci95": [)" + format_json_number(rule.ci95_low) + ", " +
+            format_json_number(rule.ci95_high) + R"(], "samples": )" + std::to_string(rule.samples);
   }
   return text + '}';
 }
@@ -73,10 +63,11 @@ std::string format_stock_sizes(const RuleSet& rules) {
 std::string format_direct_range(const DirectRange& range) {
   return R"(        {"bytes": [)" + std::to_string(range.bytes.low) + ", " +
          std::to_string(range.bytes.high) + R"(], "form": )" + quote_json(range.form) +
-         R"(, "nccl_us": )" + format_number(range.nccl_us) + R"(, "us": )" +
-         format_number(range.us) + R"(, "speedup": )" + format_number(range.speedup) +
-         R"(, "ci95": [)" + format_number(range.ci95_low) + ", " + format_number(range.ci95_high) +
-         R"(], "samples": )" + std::to_string(range.samples) + '}';
+         R"(, "nccl_us": )" + format_json_number(range.nccl_us) + R"(, "us": )" +
+         format_json_number(range.us) + R"(, "speedup": )" + format_json_number(range.speedup) +
+         R"(, "ci95": [)" + format_json_number(range.ci95_low) + ", " +
+         format_json_number(range.ci95_high) + R"(], "samples": )" + std::to_string(range.samples) +
+         '}';
 }
 
 std::string format_direct(const std::vector<DirectRange>& ranges) {
@@ -98,12 +89,13 @@ std::string format_group(const GpuGroup& group) {
          R"(, "ll128_verified": )" + (group.is_ll128_verified ? "true" : "false") +
          R"(, "rules": )" + format_list(group.rules.rules(), 6, format_rule) +
          format_stock_sizes(group.rules) + format_direct(group.direct) +
+         (group.fit ? R"(, "model": )" + format_fit(*group.fit) : "") +
          format_unsafe_choices(group.unsafe) + '}';
 }
 
 std::string format_environment(const TunedEnvironment& environment) {
   return R"(    {"variables": )" + format_variables(environment.variables) + R"(, "speedup": )" +
-         format_number(environment.speedup) + R"(, "memory_bytes": )" +
+         format_json_number(environment.speedup) + R"(, "memory_bytes": )" +
          std::to_string(environment.memory_bytes) + R"(, "groups": )" +
          format_list(environment.groups, 4, format_group) + '}';
 }

@@ -70,5 +70,17 @@ TEST(Fit, DecidesWithinItsSizesAlone) {
     EXPECT_EQ(testing::choose(with, 8, bytes), testing::choose(without, 8, bytes)) << bytes;
 }
 
+// Another limit on channels is another communicator.
+TEST(Fit, HoldsForTheChannelsThatItWasMadeOf) {
+  const GpuGroup group{.ranks = 8, .fit = MachineFit{.channels = 4}};
+  PolicyInputs inputs;
+
+  add_group(inputs, {.group = &group, .most_channels = 2});
+  EXPECT_TRUE(inputs.profile);
+  EXPECT_FALSE(inputs.fit);
+  add_group(inputs, {.group = &group});
+  EXPECT_EQ(inputs.fit, group.fit);
+}
+
 }  // namespace
 }  // namespace lanewise

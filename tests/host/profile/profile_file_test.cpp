@@ -53,7 +53,15 @@ Profile make_profile() {
        .groups = {{.ranks = 8, .is_ll128_verified = true, .rules = RuleSet({rule}, {512, 4096})},
                   {.ranks = 3,
                    .link = LinkKind::nvlink,
-                   .unsafe = {{{Algorithm::tree, Protocol::ll, 32}, "rank 0 \"waits\""}}}}});
+                   .unsafe = {{{Algorithm::tree, Protocol::ll, 32}, "rank 0 \"waits\""}},
+                   .fit = MachineFit{.channels = 4,
+                                     .smallest_bytes = 1024,
+                                     .largest_bytes = 4 << 20,
+                                     .constants = {.largest_tree_bytes = 4 << 20,
+                                                   .tree_ll = {5.02, 2.36, 0, 0.6, 1.0 / 3, 0, 1},
+                                                   .tree_simple = {11},
+                                                   .ring_ll = {6.5, 0.7, 1.1},
+                                                   .ring_simple = {0, 0, 0, 0, 0, 1.5}}}}}});
   profile.machine = "a \"quoted\" \\ name";
   profile.best_environment.reset();
   return profile;
@@ -125,6 +133,43 @@ TEST(ProfileFile, RefusesDirectSizesWithoutEvidenceOrTwice) {
        {range + ", " + range, changed("two-shot", "ring"), changed("65536", "99999999"),
         changed("2.4, 2.6", "1.02, 2.6"), changed(", \"samples\": 30", "")})
     EXPECT_THROW(static_cast<void>(parse_profile(with(broken), "x")), Error) << broken;
+}
+
+constexpr std::string_view model =
+    R"({"channels": 4, "bytes": [1024, 65536], "largest_tree_bytes": 65536,)"
+    R"( "tree_ll": [5, 2, 0, 0.6, 0, 0, 0.1], "tree_simple": [11, 0, 0, 0, 0, 0, 0],)"
+    R"( "ring_ll": [6, 1, 1, 0, 0, 0, 0], "ring_simple": [14, 5, 0, 0, 0, 1, 0]})";
+
+std::string with_model(std::string_view old_word, std::string_view word) {
+  std::string text(model);
+  text.replace(text.find(old_word), old_word.size(), word);
+  return replace("\"ring/ll\"}\n      ]", "\"ring/ll\"}\n      ],\n\"model\": " + text);
+}
+
+TEST(ProfileFile, HoldsAFitOfTheModel) {
+  const auto fit = parse_profile(with_model("4", "4"), "x").environments[0].groups[0].fit;
+
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->channels, 4);
+  EXPECT_FALSE(fit->covers(1023));
+  EXPECT_TRUE(fit->covers(65536));
+  EXPECT_EQ(fit->constants.ring_simple, (LatencyTerms{.base_us = 14, .hop_us = 5, .block_us = 1}));
+}
+
+TEST(ProfileFile, RefusesABadFitWithItsLine) {
+  for (const auto& [old_word, word] : {std::pair("4,", "65,"),
+                                       {"[1024, 65536]", "[65536, 1024]"},
+                                       {"[1024, 65536]", "[1024]"},
+                                       {"[11, 0,", "[-1, 0,"},
+                                       {"[11, 0,", "[0, 0,"},
+                                       {"[11, 0,", "["},
+                                       {"\"ring_ll\": [6", "\"ring\": [6"}})
+    try {
+      (void)parse_profile(with_model(old_word, word), "p.json");
+      ADD_FAILURE() << word;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.line(), 17) << error.what();
+    }
 }
 
 TEST(ProfileFile, AcceptsCarriageReturnsByteOrderMarkAndNoFinalNewline) {

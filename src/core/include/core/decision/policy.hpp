@@ -12,6 +12,7 @@
 #include "core/decision/policy_inputs.hpp"
 #include "core/decision/wave_policy.hpp"
 #include "core/nccl/cost_table.hpp"
+#include "core/profile/profile.hpp"
 
 namespace lanewise {
 
@@ -32,6 +33,9 @@ class Policy {
   PolicyInputs inputs_;
   WavePolicy model_;
 };
+
+// Adds what the matched group measured, if there is one.
+void add_group(PolicyInputs& inputs, const ProfileMatch& match);
 
 // Why a policy made from these inputs never answers, one line for the log; nullopt if it may.
 [[nodiscard]] std::optional<std::string_view> inert_reason(const PolicyInputs& inputs) noexcept;

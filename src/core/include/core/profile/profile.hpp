@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/latency.hpp"
 #include "core/nccl/link_evidence.hpp"
 #include "core/nccl/nccl_release.hpp"
 #include "core/profile/direct_range.hpp"
@@ -34,6 +35,7 @@ struct GpuGroup {
   LinkKind link = LinkKind::pcie;
   std::vector<DirectRange> direct;  // in order of size, never overlapping
   std::vector<UnsafeChoice> unsafe;
+  std::optional<MachineFit> fit;  // in the file: "model"
   friend bool operator==(const GpuGroup&, const GpuGroup&) = default;
 };
 

@@ -39,6 +39,10 @@ struct JsonMember {
 // `text` in quotes with JSON's escapes; throws Error where it is not UTF-8.
 [[nodiscard]] std::string quote_json(std::string_view text);
 
+// The shortest text that reads back to the same double, whatever the locale; throws Error where it
+// is not finite.
+[[nodiscard]] std::string format_json_number(double value);
+
 // A value with its name and file: each accessor throws Error saying what was expected. The
 // JsonValue must outlive it.
 class JsonField {
