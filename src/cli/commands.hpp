@@ -21,6 +21,7 @@ void add_doctor(CLI::App& app);
 void add_env(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_graph(CLI::App& app);
+void add_model(CLI::App& app);
 void add_profile(CLI::App& app);
 // `command`: "--" and the words after it, exactly as they were given; empty where there is no "--".
 void add_run(CLI::App& app, std::span<const char* const> command);

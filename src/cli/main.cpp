@@ -28,18 +28,13 @@ int main(int argc, char** argv) {
   using namespace lanewise;
   const Arguments arguments(argv, static_cast<std::size_t>(argc));
   const auto own = count_own(arguments);
-  const std::array<program::AddCommand, 11> commands = {
-      cli::add_backends,
-      cli::add_doctor,
-      cli::add_env,
-      cli::add_explain,
-      cli::add_graph,
-      cli::add_profile,
-      [&](CLI::App& app) { cli::add_run(app, arguments.subspan(own)); },
-      cli::add_settings,
-      cli::add_topology,
-      cli::add_stats,
-      cli::add_version,
+  const std::array<program::AddCommand, 12> commands = {
+      cli::add_backends, cli::add_doctor,
+      cli::add_env,      cli::add_explain,
+      cli::add_graph,    cli::add_model,
+      cli::add_profile,  [&](CLI::App& app) { cli::add_run(app, arguments.subspan(own)); },
+      cli::add_settings, cli::add_topology,
+      cli::add_stats,    cli::add_version,
   };
   CLI::App app("Fast small all-reduces on PCIe GPUs: explain, diagnose, start servers.",
                "lanewise");

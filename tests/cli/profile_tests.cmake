@@ -45,6 +45,38 @@ lanewise_profile_test(NamesAFileItCannotWrite 2 "none/p.json"
 lanewise_profile_test(RefusesAnEnvironmentThatIsNotThere 2 "expected an environment below"
   convert ${lanewise_test_profile} --environment 99)
 
+# The model's fit: of a sweep whose times grow with the size.
+set(lanewise_sweep "bytes,arm,algorithm,protocol,channels,median_us,low_us,high_us,ratio,ratio_low,ratio_high,samples,wrong\n")
+foreach(way tree/ll tree/simple ring/ll ring/simple)
+  foreach(kib 8 16 32 64 128 256)
+    foreach(channels 1 2)
+      math(EXPR us "20 + ${kib} / ${channels}")
+      math(EXPR bytes "1024 * ${kib}")
+      string(APPEND lanewise_sweep "${bytes},${way}/${channels},,,,${us},,,,,,10,0\n")
+    endforeach()
+  endforeach()
+endforeach()
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sweep.csv ${lanewise_sweep})
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/no_sweep.csv "bytes\n")
+function(lanewise_model_test name status text)
+  add_test(NAME ModelCommand.${name} COMMAND ${check_output}
+    ${status} ${text} $<TARGET_FILE:lanewise> model ${ARGN})
+  set_tests_properties(ModelCommand.${name} PROPERTIES FIXTURES_REQUIRED lanewise_test_profile
+    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+lanewise_model_test(Fits 0 "fitted to 8192 to 262144 bytes on 2 channels"
+  fit sweep.csv ${lanewise_test_profile} -o fitted_profile.json)
+set_tests_properties(ModelCommand.Fits PROPERTIES FIXTURES_SETUP lanewise_fitted_profile)
+lanewise_model_test(ShowsTheFitOfAProfile 0 "fitted to 8192 to 262144 bytes on 2 channels"
+  show fitted_profile.json)
+set_tests_properties(ModelCommand.ShowsTheFitOfAProfile PROPERTIES
+  FIXTURES_REQUIRED lanewise_fitted_profile)
+lanewise_model_test(ShowsThatThereIsNone 0 "no fit" show ${lanewise_test_profile})
+lanewise_model_test(RefusesWhatIsNoSweep 2 "no_sweep.csv:1: expected the columns"
+  fit no_sweep.csv ${lanewise_test_profile} -o none.json)
+lanewise_model_test(RefusesRanksThatNobodyMeasured 2 "expected --ranks of one of its groups"
+  fit sweep.csv ${lanewise_test_profile} --ranks 5 -o none.json)
+
 # The report, where there is matplotlib: first the system's Python, for which scripts/install.sh
 # brings it.
 find_program(LANEWISE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
