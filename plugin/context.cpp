@@ -54,6 +54,7 @@ Context::Context(const Opening& opening) noexcept
     : opening_(opening), agreement_(opening), release_(opening.releases.first) {}
 
 void Context::prepare() {
+  begin_communicator(identify(opening_).ranks);
   const auto environment = read_environment_in_force();
   learn_of_stock(environment);
   const auto settings = host::parse_settings(environment);

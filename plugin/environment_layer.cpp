@@ -3,11 +3,16 @@
 
 #include "environment_layer.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/profile/base_environment.hpp"
 #include "core/profile/launch_plan.hpp"
 #include "guard.hpp"
 #include "host/nccl/nccl_library.hpp"
@@ -29,6 +34,12 @@ constinit VariableStore answers;
 constinit host::ForkLock layer_lock;
 constinit bool is_answering = false;
 constinit bool is_set = false;
+
+// NCCL_THREAD_THRESHOLDS by ranks, where each communicator has its own: written before the name is.
+using Thresholds = std::array<char, 24>;
+constinit std::array<Thresholds, most_ranks_with_base_of_their_own + 1> base_answers{};
+constinit std::atomic<bool> has_base_answers = false;
+constinit thread_local int ranks_of_this_thread = 0;
 
 host::Log open_log(const host::Settings& settings, abi::DebugLogger logger) {
   host::Log log({settings.log_level, to_log_callback(logger), settings.log_file});
@@ -86,6 +97,23 @@ void set_variables(abi::DebugLogger logger, const Environment& own,
   log_plan(open_log(settings, logger), made, "set");
 }
 
+void publish_base(const NcclRelease& release) {
+  for (int ranks = 2; ranks <= most_ranks_with_base_of_their_own; ++ranks) {
+    const auto text = base_environment(release, ranks).at(base_variable);
+    auto& answer = base_answers[static_cast<std::size_t>(ranks)];
+    std::copy_n(text.c_str(), std::min(text.size(), answer.size() - 1), answer.begin());
+  }
+  has_base_answers.store(true, std::memory_order_release);
+}
+
+// Nullptr: this thread has no communicator with a value of its own.
+const char* base_of_this_thread() noexcept {
+  const int ranks = ranks_of_this_thread;
+  if (ranks < 2 || ranks > most_ranks_with_base_of_their_own) return nullptr;
+  if (!has_base_answers.load(std::memory_order_acquire)) return nullptr;
+  return base_answers[static_cast<std::size_t>(ranks)].data();
+}
+
 }  // namespace
 
 void open_env(abi::DebugLogger logger, const NcclRelease& release) {
@@ -98,15 +126,19 @@ void open_env(abi::DebugLogger logger, const NcclRelease& release) {
   Environment variables;
   for (const auto& variable : made.variables) variables.emplace(variable.name, variable.value);
   answers.publish(variables);
+  if (made.has_base_environment && has_base_of_each_communicator(release)) publish_base(release);
   is_answering = true;
   log_plan(open_log(settings, logger), made, "answer");
 }
 
 const char* answer_env(const char* name) noexcept {
   if (name == nullptr) return nullptr;
-  const char* own = std::getenv(name);
-  return own != nullptr ? own : answers.find(name);
+  if (const char* own = std::getenv(name)) return own;
+  const char* base = std::strcmp(name, base_variable) == 0 ? base_of_this_thread() : nullptr;
+  return base != nullptr ? base : answers.find(name);
 }
+
+void begin_communicator(int ranks) noexcept { ranks_of_this_thread = ranks; }
 
 void open_net(abi::DebugLogger logger) {
   const auto own = host::read_process_environment();
@@ -124,6 +156,7 @@ void open_net(abi::DebugLogger logger) {
 
 Environment read_environment_in_force() {
   auto environment = host::read_process_environment();
+  if (const char* base = base_of_this_thread()) environment.emplace(base_variable, base);
   environment.merge(answers.variables());
   return environment;
 }

@@ -21,7 +21,12 @@ void open_env(abi::DebugLogger logger, const NcclRelease& release);
 // variables, once. Throws as open_env does.
 void open_net(abi::DebugLogger logger);
 
-// What NCCL sees: this process's LANEWISE_* and NCCL_* variables and the env plugin's answers.
+// From now on NCCL asks on this thread for a communicator of so many ranks: said by the tuner's
+// init, before NCCL reads the thresholds.
+void begin_communicator(int ranks) noexcept;
+
+// What NCCL sees on this thread: this process's LANEWISE_* and NCCL_* variables and the env
+// plugin's answers.
 [[nodiscard]] Environment read_environment_in_force();
 
 }  // namespace lanewise::plugin

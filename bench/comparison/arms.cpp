@@ -50,6 +50,7 @@ Environment run_variables(const std::string& file, const Machine& machine) {
   request.own = host::read_process_environment();
   for (const auto& [name, value] : environment_with_plugin(machine)) request.own[name] = value;
   request.release = machine.nccl;
+  request.base = BaseCarrier::env_plugin;
   std::optional<Profile> profile;
   if (!file.empty()) profile = host::read_profile(file);
   if (profile) request.profile = &*profile;

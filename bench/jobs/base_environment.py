@@ -19,7 +19,7 @@ COLLECTIVES = ["all_reduce", "all_gather", "reduce_scatter", "broadcast"]
 TWIN = "env:LANEWISE_BENCH_TWIN=1"
 ARMS = ["stock", TWIN, "noop", "noop-env", "lanewise-env"]
 LIMIT = 0.98
-SECONDS = 45
+SECONDS = 75
 
 
 def measure(bench, plugin, folder, output, ranks, collective):
@@ -28,8 +28,8 @@ def measure(bench, plugin, folder, output, ranks, collective):
     environment["LD_LIBRARY_PATH"] = folder + ":" + environment.get("LD_LIBRARY_PATH", "")
     environment.pop("NCCL_THREAD_THRESHOLDS", None)
     command = [bench, "compare", "--threads", "--ranks", str(ranks), "--plugin", plugin, "--range",
-               "1K:16M", "--collective", collective, "--calls", "10", "--rounds", "6",
-               "--most-rounds", "9", "--instances", "3", "--budget", str(SECONDS), "--json", name]
+               "1K:16M", "--collective", collective, "--calls", "10", "--rounds", "12",
+               "--most-rounds", "18", "--instances", "5", "--budget", str(SECONDS), "--json", name]
     for arm in ARMS:
         command += ["--arm", arm]
     with open(name + ".txt", "w", encoding="utf-8") as log:

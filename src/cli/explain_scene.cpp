@@ -10,6 +10,7 @@
 #include "core/machine/machine_facts.hpp"
 #include "core/machine/topology_facts.hpp"
 #include "core/nccl/known_releases.hpp"
+#include "core/profile/base_environment.hpp"
 #include "explain_gpus.hpp"
 #include "host/machine/topology_source.hpp"
 #include "host/nccl/nccl_conf.hpp"
@@ -118,14 +119,21 @@ void find_profile(ExplainScene& scene, const ExplainOptions& options) {
                                    scene.here.inputs.release);
 }
 
+// The env plugin answers a communicator with a base environment of its own, as the plugin does.
+void add_carried(ExplainScene& scene, const LaunchPlan& plan) {
+  const auto& inputs = scene.here.inputs;
+  if (plan.has_base_environment && scene.carrier == EnvironmentCarrier::env_plugin &&
+      has_base_of_each_communicator(inputs.release))
+    scene.seen.merge(base_environment(inputs.release, inputs.ranks));
+  for (const auto& variable : plan.variables) scene.seen.emplace(variable.name, variable.value);
+}
+
 void find_environments(ExplainScene& scene, const ExplainOptions& options) {
   find_profile(scene, options);
   scene.carrier = find_carrier(scene);
   const auto request = request_of(scene);
   scene.seen = scene.own;
-  if (scene.carrier != EnvironmentCarrier::nobody)
-    for (const auto& variable : plan_launch(request).variables)
-      scene.seen.emplace(variable.name, variable.value);
+  if (scene.carrier != EnvironmentCarrier::nobody) add_carried(scene, plan_launch(request));
   if (scene.found) scene.standing = find_standing(scene.found->profile, request, scene.carrier);
 }
 

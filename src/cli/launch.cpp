@@ -174,6 +174,7 @@ PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target)
   if (nccl) request.release = nccl->release;
   const auto found = find_profile(settings, asked, nccl);
   if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
+  request.base = BaseCarrier::env_plugin;
   if (found && settings.mode == host::Mode::apply && is_measured_with(*found, nccl))
     request.profile = &found->profile;
   if (found) launch.profile_path = found->path.string();

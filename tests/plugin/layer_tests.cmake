@@ -42,6 +42,10 @@ plays_layer_test(EnvAnswersNothingWhenOff env_off ${profile} LANEWISE_MODE=off)
 plays_layer_test(EnvAnswersManyThreads env_threads ${profile})
 plays_layer_test(EnvAnswersTheBaseEnvironmentWithoutAProfile env_base LANEWISE_PROFILE=none)
 plays_layer_test(EnvAnswersTheBaseEnvironmentWithAnotherReleasesProfile env_base ${profile})
+plays_layer_test(EnvAnswersEachCommunicatorItsBaseEnvironment env_base_of_each
+  LANEWISE_PROFILE=none LANEWISE_AGREE_MS=1)
+plays_layer_test(EnvAnswersOneBaseEnvironmentToAnOlderNccl env_base_of_all
+  LANEWISE_PROFILE=none LANEWISE_AGREE_MS=1)
 plays_layer_test(EnvKeepsTheUsersThresholds env_base_kept LANEWISE_PROFILE=none
   "NCCL_THREAD_THRESHOLDS=1 1 1 1 1 1")
 plays_layer_test(EnvAnswersNoEnvironmentWhereItObserves env_observes ${profile}

@@ -55,6 +55,52 @@ static void play_env_base(void) {
   expect_value(getenv("NCCL_THREAD_THRESHOLDS"), NULL, "the process keeps its environment");
 }
 
+typedef struct {
+  const char* name;
+  int (*init)(void** context, uint64_t id, size_t ranks, size_t nodes, logger_t logger,
+              void* nvl_domains, void* constants);
+  int (*get_coll_info)(void);
+  int (*finalize)(void* context);
+} tuner_t;
+
+/* As NCCL opens a communicator: the tuner's init, then the question. */
+static void expect_thresholds(const env_t* env, size_t ranks, const char* expected) {
+  const tuner_t* tuner = find_symbol(open_by_name("tuner"), "Tuner", 6);
+  void* context = NULL;
+  check(tuner->init(&context, 1, ranks, 1, take_line, NULL, NULL) == 0, "the tuner starts");
+  expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), expected, "a communicator's own value");
+  tuner->finalize(context);
+}
+
+static void* ask_elsewhere(void* env) {
+  expect_value(((const env_t*)env)->get_env("NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8",
+               "a thread without a communicator has the process's value");
+  expect_thresholds(env, 2, "-1 -1 -1 9");
+  return NULL;
+}
+
+static void play_env_base_of_each(void) {
+  const env_t* env = open_env(2, 32, 3);
+  expect_thresholds(env, 4, "-1 -1 -1 17");
+  const char* before = env->get_env("NCCL_THREAD_THRESHOLDS");
+  pthread_t other;
+  pthread_create(&other, NULL, ask_elsewhere, (void*)env);
+  pthread_join(other, NULL);
+  expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 17",
+               "another thread's is not ours");
+  expect_thresholds(env, 8, "-1 -1 -1 33");
+  expect_value(before, "-1 -1 -1 17", "an answer stays valid");
+  expect_thresholds(env, 72, "-1 -1 -1 8");
+  setenv("NCCL_THREAD_THRESHOLDS", "1", 1);
+  expect_thresholds(env, 4, "1");
+}
+
+/* An NCCL that asks before its tuner's init. */
+static void play_env_base_of_all(void) {
+  const env_t* env = open_env(2, 30, 7);
+  expect_thresholds(env, 4, "-1 -1 -1 8");
+}
+
 static void play_env_base_kept(void) {
   const env_t* env = open_env(2, 32, 3);
   expect_value(env->get_env("NCCL_THREAD_THRESHOLDS"), "1 1 1 1 1 1", "the user's value is kept");
@@ -141,6 +187,8 @@ int main(int argc, char** argv) {
   const scenario_t scenarios[] = {{"env_without_file", play_env_without_file},
                                   {"env_base", play_env_base},
                                   {"env_base_kept", play_env_base_kept},
+                                  {"env_base_of_each", play_env_base_of_each},
+                                  {"env_base_of_all", play_env_base_of_all},
                                   {"env_observes", play_env_observes},
                                   {"env_v1", play_env_v1},
                                   {"env_v2", play_env_v2},

@@ -81,6 +81,19 @@ void add_profile_path(const LaunchRequest& request, LaunchPlan& plan) {
   }
 }
 
+// The env plugin answers each communicator with a value of its own; it is the same library as the
+// tuner.
+bool name_env_plugin(const LaunchRequest& request, LaunchPlan& plan) {
+  if (request.base != BaseCarrier::env_plugin || request.own.contains("NCCL_ENV_PLUGIN") ||
+      !request.release || !has_base_of_each_communicator(*request.release))
+    return false;
+  const auto tuner = request.own.find("NCCL_TUNER_PLUGIN");
+  plan.variables.push_back(
+      {"NCCL_ENV_PLUGIN", tuner == request.own.end() ? std::string(plugin_name) : tuner->second,
+       "NCCL keeps the channels that Lanewise chooses from, in each communicator"});
+  return true;
+}
+
 // Where one variable of it is the user's, all of it is.
 void add_base_environment(const LaunchRequest& request, LaunchPlan& plan) {
   const auto base = base_environment(request.release);
@@ -90,8 +103,10 @@ void add_base_environment(const LaunchRequest& request, LaunchPlan& plan) {
     plan.remarks.push_back(name + "=" + own->second + " is set already and kept");
     return;
   }
+  if (name_env_plugin(request, plan)) return;
   for (const auto& [name, value] : base)
     plan.variables.push_back({name, value, "NCCL keeps the channels that Lanewise chooses from"});
+  plan.has_base_environment = !base.empty();
 }
 
 // Whether one is applied.

@@ -18,11 +18,15 @@ constexpr std::array rank_counts = {2, 3, 4, 6, 8, 16, 32, 64};
 constexpr std::array channel_counts = {1, 2, 4, 8, 16, 32};
 constexpr Choice ring_ll{Algorithm::ring, Protocol::ll, 0};
 
-// What the host parses from the base environment's variable.
-NcclLimits base_limits() {
+// What the host parses from the base environment's variable: a process's, and a communicator's own.
+NcclLimits base_limits(int threshold = 8) {
   NcclLimits limits;
-  limits.thread_thresholds[1][0] = 8;
+  limits.thread_thresholds[1][0] = threshold;
   return limits;
+}
+
+NcclLimits own_base_limits(const Communicator& communicator) {
+  return base_limits(4 * communicator.ranks + 1);
 }
 
 template <class Check>
@@ -42,6 +46,64 @@ TEST(BaseEnvironment, IsOneVariableForEveryRelease) {
   EXPECT_EQ(base_environment(NcclRelease{2, 32, 3}), expected);
 }
 
+TEST(BaseEnvironment, GrowsWithTheRanksOfOneCommunicator) {
+  const NcclRelease release{2, 32, 3};
+  const auto value_of = [&](int ranks) {
+    return base_environment(release, ranks).at(base_variable);
+  };
+
+  EXPECT_EQ(value_of(2), "-1 -1 -1 9");
+  EXPECT_EQ(value_of(8), "-1 -1 -1 33");
+  EXPECT_EQ(value_of(64), "-1 -1 -1 257");
+  EXPECT_EQ(value_of(65), "-1 -1 -1 8");
+  EXPECT_EQ(value_of(1), "-1 -1 -1 8");
+}
+
+// In a run: bench/RESULTS.md. Whoever sees another release do so raises the number.
+TEST(BaseEnvironment, IsACommunicatorsOwnWhereNcclAsksAfterTheTunersInit) {
+  EXPECT_FALSE(has_base_of_each_communicator({2, 30, 7}));
+  EXPECT_TRUE(has_base_of_each_communicator({2, 31, 2}));
+  EXPECT_TRUE(has_base_of_each_communicator({2, 32, 3}));
+  EXPECT_FALSE(has_base_of_each_communicator({2, 33, 0}));
+}
+
+TEST(BaseEnvironment, OfOneCommunicatorKeepsNcclsBlockAtPowersOfTwo) {
+  for (const int ranks : {2, 4, 8, 16, 32, 64}) {
+    for (std::size_t bytes = 512; bytes <= 4 << 20; bytes *= 2) {
+      Communicator stock{ranks, 32, {2, 32, 3}, {}};
+      Communicator base = stock;
+      base.limits = own_base_limits(stock);
+      const auto restored =
+          Choice{ring_ll.algorithm, ring_ll.protocol, launch_of(ring_ll, bytes, stock).channels};
+      EXPECT_EQ(launch_of(restored, bytes, base).threads, launch_of(ring_ll, bytes, stock).threads)
+          << ranks << " ranks, " << bytes;
+    }
+  }
+}
+
+TEST(BaseEnvironment, OfOneCommunicatorMakesAModelsCallsOneWave) {
+  for (const int ranks : {2, 4, 8}) {
+    for (const int hidden : {4096, 5120, 6144, 7168, 8192}) {
+      for (const int tokens : {1, 2, 3, 4, 6, 8, 16}) {
+        const auto bytes = static_cast<std::size_t>(2 * hidden * tokens);
+        Communicator base{ranks, 32, {2, 32, 3}, {}};
+        base.limits = own_base_limits(base);
+        EXPECT_EQ(launch_of(ring_ll, bytes, base).waves, 1) << ranks << " ranks, " << bytes;
+      }
+    }
+  }
+}
+
+TEST(BaseEnvironment, OfOneCommunicatorIsNeverPredictedSlowerThanStocks) {
+  for_each_communicator({}, [](const Communicator& stock, std::size_t bytes) {
+    Communicator base = stock;
+    base.limits = own_base_limits(stock);
+    EXPECT_LE(predicted_us(ring_ll, bytes, base), predicted_us(ring_ll, bytes, stock) * 1.0001)
+        << to_string(stock.release) << ", " << stock.ranks << " ranks, " << stock.channels
+        << " channels, " << bytes;
+  });
+}
+
 TEST(BaseEnvironment, IsKnownHoweverItIsWritten) {
   NcclLimits spelt_out = base_limits();
   spelt_out.thread_thresholds = {{{8, 8, 64}, {8, 8, 64}}};
@@ -50,6 +112,8 @@ TEST(BaseEnvironment, IsKnownHoweverItIsWritten) {
 
   EXPECT_TRUE(has_base_thresholds(base_limits(), 8));
   EXPECT_TRUE(has_base_thresholds(spelt_out, 8));
+  EXPECT_TRUE(has_base_thresholds(base_limits(33), 8));
+  EXPECT_FALSE(has_base_thresholds(base_limits(17), 8));
   EXPECT_FALSE(has_base_thresholds(other, 8));
   EXPECT_FALSE(has_base_thresholds({}, 8));
 }
@@ -60,6 +124,7 @@ TEST(BaseEnvironment, TakesTheUsersOwnThresholdsForStocks) {
 
   EXPECT_EQ(stock_limits(own, 8), own);
   EXPECT_EQ(stock_limits(base_limits(), 8), NcclLimits{});
+  EXPECT_EQ(stock_limits(base_limits(33), 8), NcclLimits{});
 }
 
 // As long as the communicator has the channels for one wave.

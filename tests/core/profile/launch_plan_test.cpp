@@ -184,6 +184,30 @@ TEST(LaunchPlan, AppliesTheBaseEnvironmentWhereNothingWasMeasured) {
   const auto plan = plan_launch({});
 
   EXPECT_EQ(value_of(plan, "NCCL_THREAD_THRESHOLDS"), "-1 -1 -1 8");
+  EXPECT_TRUE(plan.has_base_environment);
+}
+
+TEST(LaunchPlan, NamesTheEnvPluginWhereNcclAsksItForEachCommunicator) {
+  LaunchRequest request;
+  request.base = BaseCarrier::env_plugin;
+  const auto value_for = [&](const NcclRelease& release) {
+    request.release = release;
+    return plan_launch(request).variables.back();
+  };
+
+  EXPECT_EQ(value_for({2, 32, 3}).name, "NCCL_ENV_PLUGIN");
+  EXPECT_EQ(value_for({2, 32, 3}).value, "lanewise");
+  EXPECT_EQ(value_for({2, 30, 7}).name, "NCCL_THREAD_THRESHOLDS");
+
+  request.own["NCCL_TUNER_PLUGIN"] = "/opt/libnccl-tuner-lanewise.so";
+  EXPECT_EQ(value_for({2, 32, 3}).value, "/opt/libnccl-tuner-lanewise.so");
+
+  request.own["NCCL_ENV_PLUGIN"] = "of_my_own";
+  EXPECT_EQ(value_for({2, 32, 3}).name, "NCCL_THREAD_THRESHOLDS");
+
+  request.own["NCCL_THREAD_THRESHOLDS"] = "1";
+  request.release = {2, 32, 3};
+  EXPECT_TRUE(plan_launch(request).variables.empty());
 }
 
 TEST(LaunchPlan, KeepsTheUsersThresholdsAlsoWhereTheyAreEmpty) {

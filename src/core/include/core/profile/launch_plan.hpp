@@ -26,6 +26,10 @@ inline constexpr std::string_view plugin_file_name = "libnccl-tuner-lanewise.so"
 // Whether NCCL's environment may be added to at all: not where Lanewise only observes or is off.
 enum class EnvironmentUse : std::uint8_t { apply, leave };
 
+// How the base environment gets to NCCL: as variables, or by the env plugin where this NCCL asks
+// for them for each communicator.
+enum class BaseCarrier : std::uint8_t { variables, env_plugin };
+
 // `own`: what the process has set: NCCL_*, LANEWISE_* and LD_LIBRARY_PATH, and what NCCL's
 // configuration files set. `plugin_folder`: holds plugin_file_name; empty where the loader finds
 // it by itself. `profile_path`: given by the user for this launch; empty: found by the plugin.
@@ -43,6 +47,7 @@ struct LaunchRequest {
   // and would win over it.
   std::vector<std::string> other_copies;
   EnvironmentUse environment = EnvironmentUse::apply;
+  BaseCarrier base = BaseCarrier::variables;
   std::optional<NcclRelease> release;  // nullopt: not known before the command starts
 };
 
@@ -56,6 +61,7 @@ struct LaunchVariable {
 struct LaunchPlan {
   std::vector<LaunchVariable> variables;  // to be set; none is in `own` but LD_LIBRARY_PATH
   std::vector<std::string> remarks;       // what was left alone and why
+  bool has_base_environment = false;      // `variables` hold it
 };
 
 // The two ways of the direct layer into a process: by LD_PRELOAD, and opened in NCCL's place. Where
