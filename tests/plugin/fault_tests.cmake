@@ -195,7 +195,8 @@ without_sanitizer(Forks.anywhere Limits.EveryAllocationOfInitMayFail
 
 # A decision's cost, where the compiler optimises and no sanitizer counts along.
 find_program(VALGRIND valgrind)
-if(VALGRIND AND CMAKE_BUILD_TYPE STREQUAL "Release" AND lanewise_sanitizer EQUAL -1)
+if(VALGRIND AND (CMAKE_BUILD_TYPE STREQUAL "Release" OR LANEWISE_OPTIMIZE_PLUGIN) AND
+    lanewise_sanitizer EQUAL -1)
   add_test(NAME Decision.CostsAtMost120Instructions
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_decision_cost.sh 120
             $<TARGET_FILE:plays_limits> ${lanewise_plugin})
@@ -204,5 +205,6 @@ if(VALGRIND AND CMAKE_BUILD_TYPE STREQUAL "Release" AND lanewise_sanitizer EQUAL
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_init_cost.sh 840000
             $<TARGET_FILE:plays_limits> ${lanewise_plugin} ${lanewise_test_machine})
   set_tests_properties(Decision.CostsAtMost120Instructions Init.CostsAtMost840000Instructions
-    PROPERTIES LABELS callgrind TIMEOUT 120)
+    PROPERTIES TIMEOUT 120)
+  only_plain(Decision.CostsAtMost120Instructions Init.CostsAtMost840000Instructions)
 endif()
