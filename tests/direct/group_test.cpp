@@ -104,7 +104,7 @@ void check_call(Group& group, CUstream_st* stream, int rank, int ranks, Form for
       << name_of(form) << " of " << count << " " << name_of(element_of<T>());
 }
 
-class GroupOfRanks : public testing::TestWithParam<int> {};
+class GroupOfRanks : public ::testing::TestWithParam<int> {};
 
 TEST_P(GroupOfRanks, SumsEverythingInEveryFormAtEveryAlignment) {
   const int ranks = GetParam();
@@ -122,7 +122,7 @@ TEST_P(GroupOfRanks, SumsEverythingInEveryFormAtEveryAlignment) {
     }
   });
 }
-INSTANTIATE_TEST_SUITE_P(Ranks, GroupOfRanks, testing::Values(2, 3, 5));
+INSTANTIATE_TEST_SUITE_P(Ranks, GroupOfRanks, ::testing::Values(2, 3, 5));
 
 TEST(Group, SumsInPlaceAndInRowsWithoutAPause) {
   constexpr int ranks = 3;

@@ -27,8 +27,8 @@ class TunerInBaseEnvironment : public ::testing::Test {
   }
   PluginFile plugin_;
 };
-using Versions = ::testing::Types<V3, V4, V5, V6, V7>;
-TYPED_TEST_SUITE(TunerInBaseEnvironment, Versions);
+using BaseVersions = ::testing::Types<V3, V4, V5, V6, V7>;
+TYPED_TEST_SUITE(TunerInBaseEnvironment, BaseVersions);
 
 TYPED_TEST(TunerInBaseEnvironment, AsksForStocksChannelsWhereItIsInert) {
   for (const char* mode : {"observe", "off", "no such mode"}) {

@@ -11,16 +11,18 @@ namespace lanewise {
 namespace {
 
 constexpr Choice tree{Algorithm::tree, Protocol::ll, 4};
-constexpr Choice ring{Algorithm::ring, Protocol::ll, 2};
+constexpr Choice ring_rule{Algorithm::ring, Protocol::ll, 2};
 
 MeasuredSize measure(std::size_t bytes, const Choice& choice, double low, double middle) {
   return {bytes, choice, {middle, low, middle + 0.1, 20}, 50, 50 / middle};
 }
 
 // Of eight ranks over host memory, as the recorded times of allreduce_h200x2.csv are.
-constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
+constexpr Communicator eight_measured_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 
-RuleSet rules_of(const std::vector<MeasuredSize>& sizes) { return build_rules(sizes, eight_ranks); }
+RuleSet rules_of(const std::vector<MeasuredSize>& sizes) {
+  return build_rules(sizes, eight_measured_ranks);
+}
 
 // Between these neither Tree/LL/4 nor NCCL's own choice has other threads, channels or waves.
 TEST(RuleBuilder, JoinsNeighboursOfOneChoice) {
@@ -73,8 +75,9 @@ TEST(RuleBuilder, NoRuleFromTooFewSamples) {
 }
 
 TEST(RuleBuilder, AMeasuredSizeThatDisagreesSplitsARange) {
-  const auto by_choice = rules_of({measure(12800, tree, 1.5, 1.6), measure(14336, ring, 1.5, 1.6),
-                                   measure(15872, tree, 1.5, 1.6)});
+  const auto by_choice =
+      rules_of({measure(12800, tree, 1.5, 1.6), measure(14336, ring_rule, 1.5, 1.6),
+                measure(15872, tree, 1.5, 1.6)});
   const auto by_gain = rules_of({measure(12800, tree, 1.5, 1.6), measure(14336, tree, 1.0, 1.1),
                                  measure(15872, tree, 1.5, 1.6)});
 
@@ -110,15 +113,15 @@ TEST(RuleBuilder, NeverReachesPastMeasuredSizes) {
 }
 
 TEST(RuleBuilder, KeepsStockWhereNothingWasMeasuredToGain) {
-  auto unsure = measure(131072, ring, 0.9, 1.05);
+  auto unsure = measure(131072, ring_rule, 0.9, 1.05);
   unsure.ratio.high = 1.30;
-  const MeasuredSize unmeasured{.bytes = 262144, .choice = ring};
-  auto level = measure(65536, ring, 0.99, 1.0);
+  const MeasuredSize unmeasured{.bytes = 262144, .choice = ring_rule};
+  auto level = measure(65536, ring_rule, 0.99, 1.0);
   level.ratio.high = 1.02;
-  const std::vector<MeasuredSize> sizes = {measure(14336, ring, 1.4, 1.5), level, unsure,
+  const std::vector<MeasuredSize> sizes = {measure(14336, ring_rule, 1.4, 1.5), level, unsure,
                                            unmeasured};
 
-  const auto set = build_rules(sizes, eight_ranks);
+  const auto set = build_rules(sizes, eight_measured_ranks);
 
   EXPECT_TRUE(set.keeps_stock(65536));
   EXPECT_FALSE(set.keeps_stock(14336));

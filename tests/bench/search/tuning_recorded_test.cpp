@@ -19,7 +19,7 @@ namespace lanewise {
 namespace {
 
 constexpr const char* environment = "NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_P2P_DISABLE=1";
-constexpr Communicator eight_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
+constexpr Communicator eight_recorded_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 
 struct Recorded {
   double stock_us = 0;
@@ -42,7 +42,8 @@ std::map<std::size_t, Recorded> read_recorded() {
     const auto algorithm = parse_algorithm(fields[6]);
     const auto protocol = parse_protocol(fields[7]);
     const int channels = std::stoi(fields[8]);
-    if (!algorithm || !protocol || channels < 1 || channels > eight_ranks.channels) continue;
+    if (!algorithm || !protocol || channels < 1 || channels > eight_recorded_ranks.channels)
+      continue;
     size.us[to_string(Choice{*algorithm, *protocol, channels})] = std::stod(fields[9]);
   }
   return sizes;
@@ -60,7 +61,7 @@ class RecordedTuning : public ::testing::Test {
     for (const auto& [bytes, recorded] : sizes_) {
       std::vector<Choice> choices;
       for (const auto& [name, us] : recorded.us) choices.push_back(*parse_choice(name));
-      sets.push_back({bytes, prune_by_model(choices, bytes, eight_ranks, 8)});
+      sets.push_back({bytes, prune_by_model(choices, bytes, eight_recorded_ranks, 8)});
     }
     return sets;
   }
@@ -85,7 +86,7 @@ class RecordedTuning : public ::testing::Test {
 
 TEST_F(RecordedTuning, IsWithinThreePercentOfTheBestAtEverySize) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
-    const auto rules = build_rules(tune(60, seed), eight_ranks);
+    const auto rules = build_rules(tune(60, seed), eight_recorded_ranks);
     for (const auto& [bytes, recorded] : sizes_) {
       double best = recorded.stock_us;
       for (const auto& [name, time] : recorded.us) best = std::min(best, time);
@@ -97,7 +98,7 @@ TEST_F(RecordedTuning, IsWithinThreePercentOfTheBestAtEverySize) {
 }
 
 TEST_F(RecordedTuning, GainsWhatTheIssueAsksForAtModelShapedSizes) {
-  const auto rules = build_rules(tune(60, 1), eight_ranks);
+  const auto rules = build_rules(tune(60, 1), eight_recorded_ranks);
   std::vector<double> ratios;
   for (const std::size_t tokens : {1, 2, 4, 8, 16}) {
     const std::size_t bytes = tokens * 14336;
@@ -109,7 +110,7 @@ TEST_F(RecordedTuning, GainsWhatTheIssueAsksForAtModelShapedSizes) {
 }
 
 TEST_F(RecordedTuning, NoRuleIsSlowerThanStock) {
-  const auto rules = build_rules(tune(60, 2), eight_ranks);
+  const auto rules = build_rules(tune(60, 2), eight_recorded_ranks);
   for (const auto& rule : rules.rules()) {
     for (const auto& [bytes, recorded] : sizes_) {
       if (bytes < rule.bytes.low || bytes > rule.bytes.high) continue;

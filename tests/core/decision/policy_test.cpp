@@ -30,12 +30,12 @@ PolicyInputs eight_ranks() {
   return inputs;
 }
 
-Query all_reduce(std::size_t bytes) { return {Collective::all_reduce, bytes, 8, 1, 1}; }
+Query call_of(std::size_t bytes) { return {Collective::all_reduce, bytes, 8, 1, 1}; }
 
 TEST(Policy, SpeedsUpAModelShapedSizeWithoutAProfile) {
   PcieTable table;
 
-  const auto decision = Policy(eight_ranks()).decide(all_reduce(14336), table.view());
+  const auto decision = Policy(eight_ranks()).decide(call_of(14336), table.view());
 
   ASSERT_TRUE(decision);
   EXPECT_EQ(decision->source, Source::model);
@@ -48,7 +48,7 @@ TEST(Policy, AMeasuredRuleComesFirst) {
   inputs.profile = MeasuredGroup{
       RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::simple, 2}}}), {}, LinkKind::pcie};
 
-  const auto decision = Policy(inputs).decide(all_reduce(14336), table.view());
+  const auto decision = Policy(inputs).decide(call_of(14336), table.view());
 
   ASSERT_TRUE(decision);
   EXPECT_EQ(decision->source, Source::profile);
@@ -57,13 +57,13 @@ TEST(Policy, AMeasuredRuleComesFirst) {
 TEST(Policy, NeverMakesAChoiceInWhichRanksHungNorOneOfMoreChannels) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
-  const auto by_model = Policy(inputs).decide(all_reduce(14336), table.view());
+  const auto by_model = Policy(inputs).decide(call_of(14336), table.view());
   ASSERT_TRUE(by_model);
   Choice fewer = by_model->choice;
   fewer.channels = 1;
   const auto decides_beside = [&](const Choice& unsafe) {
     inputs.profile = MeasuredGroup{{}, {}, LinkKind::pcie, {{unsafe, "no rank goes on"}}};
-    return Policy(inputs).decide(all_reduce(14336), table.view()).has_value();
+    return Policy(inputs).decide(call_of(14336), table.view()).has_value();
   };
 
   EXPECT_FALSE(decides_beside(by_model->choice));
@@ -77,20 +77,20 @@ TEST(Policy, IsSilentWhereStockWasMeasuredToBeAsGood) {
   PolicyInputs inputs = eight_ranks();
   inputs.profile = MeasuredGroup{RuleSet({}, {14336}), {}, LinkKind::pcie};
 
-  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), table.view()));
-  EXPECT_TRUE(Policy(inputs).decide(all_reduce(14352), table.view()));
+  EXPECT_FALSE(Policy(inputs).decide(call_of(14336), table.view()));
+  EXPECT_TRUE(Policy(inputs).decide(call_of(14352), table.view()));
 }
 
 TEST(Policy, NeverAnswersForOneRankSeveralNodesOrOtherCollectives) {
   PcieTable table;
   const Policy policy(eight_ranks());
-  Query other = all_reduce(14336);
+  Query other = call_of(14336);
   other.collective = Collective::all_gather;
-  Query nodes = all_reduce(14336);
+  Query nodes = call_of(14336);
   nodes.nodes = 2;
   PolicyInputs single = eight_ranks();
   single.ranks = 1;
-  Query one = all_reduce(14336);
+  Query one = call_of(14336);
   one.ranks = 1;
 
   EXPECT_FALSE(policy.decide(other, table.view()));
@@ -103,7 +103,7 @@ TEST(Policy, IsInertOverNvlink) {
   table.costs[3] = 15.2F;
   table.costs[5] = 56.1F;
 
-  EXPECT_FALSE(Policy(eight_ranks()).decide(all_reduce(14336), table.view()));
+  EXPECT_FALSE(Policy(eight_ranks()).decide(call_of(14336), table.view()));
 }
 
 // A list of models can be wrong; what NCCL found in the machine is not.
@@ -111,16 +111,16 @@ TEST(Policy, ThePricesOfNvlinkCountMoreThanAModelWithout) {
   PcieTable table;
   PolicyInputs inputs = eight_ranks();
   inputs.nvlink = NvlinkKnowledge::impossible;
-  ASSERT_TRUE(Policy(inputs).decide(all_reduce(14336), table.view()));
+  ASSERT_TRUE(Policy(inputs).decide(call_of(14336), table.view()));
 
   PcieTable nvlink;
   nvlink.costs[3] = 15.2F;
   nvlink.costs[5] = 56.1F;
-  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), nvlink.view()));
+  EXPECT_FALSE(Policy(inputs).decide(call_of(14336), nvlink.view()));
 
   PcieTable ll128;
   ll128.costs[4] = 20.0F;
-  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), ll128.view()));
+  EXPECT_FALSE(Policy(inputs).decide(call_of(14336), ll128.view()));
 }
 
 TEST(Policy, OverNvlinkUsesOnlyRulesMeasuredThere) {
@@ -131,10 +131,10 @@ TEST(Policy, OverNvlinkUsesOnlyRulesMeasuredThere) {
   inputs.profile = MeasuredGroup{
       RuleSet({Rule{{8192, 16384}, {Algorithm::ring, Protocol::ll, 2}}}), {}, LinkKind::pcie};
 
-  EXPECT_FALSE(Policy(inputs).decide(all_reduce(14336), table.view()));
+  EXPECT_FALSE(Policy(inputs).decide(call_of(14336), table.view()));
 
   inputs.profile->link = LinkKind::nvlink;
-  EXPECT_TRUE(Policy(inputs).decide(all_reduce(14336), table.view()));
+  EXPECT_TRUE(Policy(inputs).decide(call_of(14336), table.view()));
 }
 
 }  // namespace

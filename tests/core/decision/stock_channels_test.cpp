@@ -11,7 +11,7 @@
 namespace lanewise {
 namespace {
 
-constexpr Choice ring_ll{Algorithm::ring, Protocol::ll, 0};
+constexpr Choice stock_ring_ll{Algorithm::ring, Protocol::ll, 0};
 
 NcclLimits base_limits() {
   NcclLimits limits;
@@ -28,7 +28,8 @@ CostArray costs_for(const Choice& pick) {
   return costs;
 }
 
-std::optional<int> answer(const StockChannels& stock, Query query, const Choice& pick = ring_ll) {
+std::optional<int> answer(const StockChannels& stock, Query query,
+                          const Choice& pick = stock_ring_ll) {
   CostArray costs = costs_for(pick);
   return stock.answer(query, testing::view(costs));
 }
@@ -101,7 +102,7 @@ TEST(StockChannels, BringBackStocksLaunchAndNeverMoreWaves) {
           ASSERT_TRUE(asked);
           const Launch ours = launch_of({Algorithm::ring, Protocol::ll, *asked}, bytes,
                                         {ranks, channels, release, base_limits()});
-          const Launch theirs = launch_of(ring_ll, bytes, {ranks, channels, release, {}});
+          const Launch theirs = launch_of(stock_ring_ll, bytes, {ranks, channels, release, {}});
 
           EXPECT_EQ(ours.channels, theirs.channels) << ranks << ' ' << channels << ' ' << bytes;
           EXPECT_LE(ours.waves, theirs.waves);

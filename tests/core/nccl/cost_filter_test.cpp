@@ -10,7 +10,7 @@
 namespace lanewise {
 namespace {
 
-constexpr NcclRelease release = {2, 30, 7};
+constexpr NcclRelease filtered_release = {2, 30, 7};
 
 bool allows(const CostFilter& filter, Algorithm algorithm) {
   return filter.algorithms[static_cast<std::size_t>(algorithm)];
@@ -21,7 +21,7 @@ bool allows(const CostFilter& filter, Protocol protocol) {
 }
 
 TEST(CostFilter, AllowsEverythingWhereNothingIsSet) {
-  const auto filter = parse_cost_filter("", "", release);
+  const auto filter = parse_cost_filter("", "", filtered_release);
 
   EXPECT_TRUE(allows(filter, Algorithm::tree));
   EXPECT_TRUE(allows(filter, Protocol::simple));
@@ -29,7 +29,7 @@ TEST(CostFilter, AllowsEverythingWhereNothingIsSet) {
 }
 
 TEST(CostFilter, AllowsWhatIsListedInAnyCase) {
-  const auto filter = parse_cost_filter("RING", "ll,Simple", release);
+  const auto filter = parse_cost_filter("RING", "ll,Simple", filtered_release);
 
   EXPECT_TRUE(allows(filter, Algorithm::ring));
   EXPECT_FALSE(allows(filter, Algorithm::tree));
@@ -38,7 +38,7 @@ TEST(CostFilter, AllowsWhatIsListedInAnyCase) {
 }
 
 TEST(CostFilter, TakesAHatForAllTheOthersAndWithThemLl128) {
-  const auto filter = parse_cost_filter("", "^LL", release);
+  const auto filter = parse_cost_filter("", "^LL", filtered_release);
 
   EXPECT_FALSE(allows(filter, Protocol::ll));
   EXPECT_TRUE(allows(filter, Protocol::ll128));
@@ -46,15 +46,15 @@ TEST(CostFilter, TakesAHatForAllTheOthersAndWithThemLl128) {
 }
 
 TEST(CostFilter, TakesThePartForAnAllReduce) {
-  const auto named = parse_cost_filter("broadcast:tree;AllReduce:ring", "", release);
-  const auto others = parse_cost_filter("broadcast:ring", "", release);
+  const auto named = parse_cost_filter("broadcast:tree;AllReduce:ring", "", filtered_release);
+  const auto others = parse_cost_filter("broadcast:ring", "", filtered_release);
 
   EXPECT_FALSE(allows(named, Algorithm::tree));
   EXPECT_TRUE(allows(others, Algorithm::tree));
 }
 
 TEST(CostFilter, RefusesAWordWhereNcclDoes) {
-  EXPECT_THROW((void)parse_cost_filter("rings", "", release), Error);
+  EXPECT_THROW((void)parse_cost_filter("rings", "", filtered_release), Error);
   EXPECT_FALSE(allows(parse_cost_filter("rings,ring", "", {2, 21, 5}), Algorithm::tree));
 }
 
@@ -62,7 +62,7 @@ TEST(CostFilter, TakesTheCostsOfTheRestAway) {
   CostArray costs;
   costs.fill(1.0F);
 
-  const auto left = filter_costs(parse_cost_filter("ring", "ll", release), costs);
+  const auto left = filter_costs(parse_cost_filter("ring", "ll", filtered_release), costs);
 
   EXPECT_EQ(left[static_cast<std::size_t>(Algorithm::ring) * protocol_count], 1.0F);
   EXPECT_EQ(left[static_cast<std::size_t>(Algorithm::tree) * protocol_count], -1.0F);

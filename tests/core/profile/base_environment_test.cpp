@@ -16,7 +16,7 @@ constexpr std::array releases = {NcclRelease{2, 22, 3}, NcclRelease{2, 25, 1},
                                  NcclRelease{2, 32, 3}};
 constexpr std::array rank_counts = {2, 3, 4, 6, 8, 16, 32, 64};
 constexpr std::array channel_counts = {1, 2, 4, 8, 16, 32};
-constexpr Choice ring_ll{Algorithm::ring, Protocol::ll, 0};
+constexpr Choice any_ring_ll{Algorithm::ring, Protocol::ll, 0};
 
 // What the host parses from the base environment's variable: a process's, and a communicator's own.
 NcclLimits base_limits(int threshold = 8) {
@@ -73,9 +73,10 @@ TEST(BaseEnvironment, OfOneCommunicatorKeepsNcclsBlockAtPowersOfTwo) {
       Communicator stock{ranks, 32, {2, 32, 3}, {}};
       Communicator base = stock;
       base.limits = own_base_limits(stock);
-      const auto restored =
-          Choice{ring_ll.algorithm, ring_ll.protocol, launch_of(ring_ll, bytes, stock).channels};
-      EXPECT_EQ(launch_of(restored, bytes, base).threads, launch_of(ring_ll, bytes, stock).threads)
+      const auto restored = Choice{any_ring_ll.algorithm, any_ring_ll.protocol,
+                                   launch_of(any_ring_ll, bytes, stock).channels};
+      EXPECT_EQ(launch_of(restored, bytes, base).threads,
+                launch_of(any_ring_ll, bytes, stock).threads)
           << ranks << " ranks, " << bytes;
     }
   }
@@ -88,7 +89,7 @@ TEST(BaseEnvironment, OfOneCommunicatorMakesAModelsCallsOneWave) {
         const auto bytes = static_cast<std::size_t>(2 * hidden * tokens);
         Communicator base{ranks, 32, {2, 32, 3}, {}};
         base.limits = own_base_limits(base);
-        EXPECT_EQ(launch_of(ring_ll, bytes, base).waves, 1) << ranks << " ranks, " << bytes;
+        EXPECT_EQ(launch_of(any_ring_ll, bytes, base).waves, 1) << ranks << " ranks, " << bytes;
       }
     }
   }
@@ -98,7 +99,8 @@ TEST(BaseEnvironment, OfOneCommunicatorIsNeverPredictedSlowerThanStocks) {
   for_each_communicator({}, [](const Communicator& stock, std::size_t bytes) {
     Communicator base = stock;
     base.limits = own_base_limits(stock);
-    EXPECT_LE(predicted_us(ring_ll, bytes, base), predicted_us(ring_ll, bytes, stock) * 1.0001)
+    EXPECT_LE(predicted_us(any_ring_ll, bytes, base),
+              predicted_us(any_ring_ll, bytes, stock) * 1.0001)
         << to_string(stock.release) << ", " << stock.ranks << " ranks, " << stock.channels
         << " channels, " << bytes;
   });
@@ -132,7 +134,7 @@ TEST(BaseEnvironment, MakesEveryRingLlCallOneWave) {
   for_each_communicator(base_limits(), [](const Communicator& communicator, std::size_t bytes) {
     const std::size_t wave = std::size_t{8} * 512 * static_cast<std::size_t>(communicator.ranks);
     if (bytes > wave * static_cast<std::size_t>(communicator.channels) / 2) return;
-    EXPECT_EQ(launch_of(ring_ll, bytes, communicator).waves, 1)
+    EXPECT_EQ(launch_of(any_ring_ll, bytes, communicator).waves, 1)
         << communicator.ranks << " ranks, " << communicator.channels << " channels, " << bytes;
   });
 }
@@ -141,7 +143,8 @@ TEST(BaseEnvironment, IsNeverPredictedSlowerThanStocks) {
   for_each_communicator({}, [](const Communicator& stock, std::size_t bytes) {
     Communicator base = stock;
     base.limits = base_limits();
-    EXPECT_LE(predicted_us(ring_ll, bytes, base), predicted_us(ring_ll, bytes, stock) * 1.0001)
+    EXPECT_LE(predicted_us(any_ring_ll, bytes, base),
+              predicted_us(any_ring_ll, bytes, stock) * 1.0001)
         << to_string(stock.release) << ", " << stock.ranks << " ranks, " << stock.channels
         << " channels, " << bytes;
   });

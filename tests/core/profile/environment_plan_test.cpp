@@ -9,7 +9,7 @@ namespace lanewise {
 namespace {
 
 // Three environments; the middle one is the fastest and the best.
-Profile make_profile() {
+Profile make_planned_profile() {
   Profile profile;
   profile.environments = {
       {{}, 1.5, 0, {}},
@@ -20,7 +20,7 @@ Profile make_profile() {
 }
 
 TEST(EnvironmentPlan, AddsAllVariablesOfTheBestEnvironment) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_DEBUG", "INFO"}});
 
@@ -30,7 +30,7 @@ TEST(EnvironmentPlan, AddsAllVariablesOfTheBestEnvironment) {
 }
 
 TEST(EnvironmentPlan, AddsOnlyWhatIsMissing) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_P2P_LEVEL", "SYS"}});
 
@@ -39,7 +39,7 @@ TEST(EnvironmentPlan, AddsOnlyWhatIsMissing) {
 }
 
 TEST(EnvironmentPlan, TakesTheNextBestThatWasMeasuredWithTheUsersValue) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_MIN_NCHANNELS", "8"}});
 
@@ -52,7 +52,7 @@ TEST(EnvironmentPlan, TakesTheNextBestThatWasMeasuredWithTheUsersValue) {
 }
 
 TEST(EnvironmentPlan, AddsNothingToAMixThatWasNotMeasured) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_MIN_NCHANNELS", "4"}});
 
@@ -62,7 +62,7 @@ TEST(EnvironmentPlan, AddsNothingToAMixThatWasNotMeasured) {
 }
 
 TEST(EnvironmentPlan, AddsNothingWhereTheUserChoosesTheAlgorithm) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_ALGO", "Ring"}});
 
@@ -71,7 +71,7 @@ TEST(EnvironmentPlan, AddsNothingWhereTheUserChoosesTheAlgorithm) {
 }
 
 TEST(EnvironmentPlan, TakesAnEmptyVariableForTheUsersWord) {
-  auto profile = make_profile();
+  auto profile = make_planned_profile();
   profile.environments[1].variables = {{"NCCL_MIN_NCHANNELS", "16"}};
 
   const auto plan = plan_environment(profile, {{"NCCL_MIN_NCHANNELS", ""}});
@@ -81,7 +81,7 @@ TEST(EnvironmentPlan, TakesAnEmptyVariableForTheUsersWord) {
 }
 
 TEST(EnvironmentPlan, KeepsAVariableOfTheUserThatNoMeasurementDependsOn) {
-  auto profile = make_profile();
+  auto profile = make_planned_profile();
   profile.environments[1].variables = {{"NCCL_CUMEM_ENABLE", "1"}};
 
   const auto plan = plan_environment(profile, {{"NCCL_CUMEM_ENABLE", "0"}});
@@ -90,7 +90,7 @@ TEST(EnvironmentPlan, KeepsAVariableOfTheUserThatNoMeasurementDependsOn) {
 }
 
 TEST(EnvironmentPlan, NeverAppliesAnUnsafeSetting) {
-  auto profile = make_profile();
+  auto profile = make_planned_profile();
   profile.unsafe = {{{{"NCCL_P2P_LEVEL", "SYS"}}, "hung at 64 KiB for 10 s"}};
 
   const auto plan = plan_environment(profile, {});
@@ -100,7 +100,7 @@ TEST(EnvironmentPlan, NeverAppliesAnUnsafeSetting) {
 }
 
 TEST(EnvironmentPlan, AddsTheBestEnvironmentToWhatEnginesSet) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   for (const Environment& own : {Environment{{"NCCL_GRAPH_REGISTER", "0"}},
                                  Environment{{"NCCL_CUMEM_ENABLE", "0"}, {"NCCL_NVLS_ENABLE", "0"}},
@@ -114,7 +114,7 @@ TEST(EnvironmentPlan, AddsTheBestEnvironmentToWhatEnginesSet) {
 }
 
 TEST(EnvironmentPlan, AddsTheBestEnvironmentToALimitThatLeavesItsChannels) {
-  const auto profile = make_profile();
+  const auto profile = make_planned_profile();
 
   const auto plan = plan_environment(profile, {{"NCCL_MAX_CTAS", "8"}});
 
@@ -125,7 +125,7 @@ TEST(EnvironmentPlan, AddsTheBestEnvironmentToALimitThatLeavesItsChannels) {
 }
 
 TEST(EnvironmentPlan, AddsNothingWithoutABestEnvironment) {
-  auto profile = make_profile();
+  auto profile = make_planned_profile();
   profile.best_environment.reset();
 
   const auto plan = plan_environment(profile, {});
@@ -135,7 +135,7 @@ TEST(EnvironmentPlan, AddsNothingWithoutABestEnvironment) {
 }
 
 TEST(EnvironmentPlan, SaysTheGainAndTheMemory) {
-  EXPECT_EQ(describe_measurement(make_profile().environments[1]),
+  EXPECT_EQ(describe_measurement(make_planned_profile().environments[1]),
             "measured at 1.90x stock, 48.0 MiB more device memory a rank");
 }
 

@@ -8,7 +8,7 @@
 namespace lanewise {
 namespace {
 
-Profile make_profile() {
+Profile make_standing_profile() {
   Profile profile;
   profile.environments = {
       {{}, 1.5, 0, {}},
@@ -26,7 +26,7 @@ EnvironmentStanding standing_of(const Profile& profile, const Environment& own,
 }
 
 TEST(EnvironmentStanding, FindsStocksEnvironmentInForceWhereNothingIsSet) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto standing = standing_of(profile, {{"NCCL_DEBUG", "INFO"}});
 
@@ -36,7 +36,7 @@ TEST(EnvironmentStanding, FindsStocksEnvironmentInForceWhereNothingIsSet) {
 }
 
 TEST(EnvironmentStanding, FindsTheBestInForceWhereAllOfItIsSet) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto standing = standing_of(profile, profile.environments[1].variables);
 
@@ -45,7 +45,7 @@ TEST(EnvironmentStanding, FindsTheBestInForceWhereAllOfItIsSet) {
 }
 
 TEST(EnvironmentStanding, NamesWhatTheOneInForceHasAndIsNotSet) {
-  auto profile = make_profile();
+  auto profile = make_standing_profile();
   profile.environments[0].variables = {{"NCCL_IB_DISABLE", "1"}};  // no key
 
   const auto standing = standing_of(profile, {});
@@ -56,7 +56,7 @@ TEST(EnvironmentStanding, NamesWhatTheOneInForceHasAndIsNotSet) {
 }
 
 TEST(EnvironmentStanding, SaysWhatDiffersWhereNothingWasMeasured) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto standing = standing_of(profile, {{"NCCL_MIN_NCHANNELS", "4"}});
 
@@ -65,7 +65,7 @@ TEST(EnvironmentStanding, SaysWhatDiffersWhereNothingWasMeasured) {
 }
 
 TEST(EnvironmentStanding, CountsWhatACarrierBrings) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto standing = standing_of(profile, {}, EnvironmentCarrier::env_plugin);
 
@@ -74,7 +74,7 @@ TEST(EnvironmentStanding, CountsWhatACarrierBrings) {
 }
 
 TEST(EnvironmentStanding, KeepsTheUsersValueUnderACarrier) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto standing =
       standing_of(profile, {{"NCCL_MIN_NCHANNELS", "4"}}, EnvironmentCarrier::net_plugin);
@@ -84,7 +84,7 @@ TEST(EnvironmentStanding, KeepsTheUsersValueUnderACarrier) {
 }
 
 TEST(EnvironmentStanding, HasNoBestWhereNoneBeatsStock) {
-  auto profile = make_profile();
+  auto profile = make_standing_profile();
   profile.best_environment.reset();
 
   EXPECT_EQ(standing_of(profile, {}).best, nullptr);
@@ -100,7 +100,7 @@ TEST(EnvironmentStanding, FindsNothingInAnEmptyProfile) {
 }
 
 TEST(ReplaceEnvironment, TakesOutWhatWasNotMeasuredAndKeepsTheRest) {
-  const auto profile = make_profile();
+  const auto profile = make_standing_profile();
 
   const auto replaced = replace_environment({{"NCCL_MAX_NCHANNELS", "2"}, {"NCCL_DEBUG", "INFO"}},
                                             profile.environments[1]);

@@ -23,7 +23,7 @@ std::string value_of(const LaunchPlan& plan, std::string_view name) {
   return value == nullptr ? "not set" : *value;
 }
 
-Profile make_profile() {
+Profile make_launch_profile() {
   Profile profile;
   profile.environments = {{{{"NCCL_MIN_NCHANNELS", "16"}}, 1.9, 48 << 20, {}}};
   profile.best_environment = 0;
@@ -35,7 +35,7 @@ LaunchRequest make_request(const Profile& profile) {
 }
 
 TEST(LaunchPlan, LoadsThePluginAndAppliesTheEnvironment) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
 
   const auto plan = plan_launch(make_request(profile));
 
@@ -46,7 +46,7 @@ TEST(LaunchPlan, LoadsThePluginAndAppliesTheEnvironment) {
 }
 
 TEST(LaunchPlan, GivesEachVariableOfTheEnvironmentItsGainAndMemory) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
 
   const auto plan = plan_launch(make_request(profile));
 
@@ -56,7 +56,7 @@ TEST(LaunchPlan, GivesEachVariableOfTheEnvironmentItsGainAndMemory) {
 }
 
 TEST(LaunchPlan, KeepsTheUsersLoaderPathInFront) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["LD_LIBRARY_PATH"] = "/usr/local/nvidia/lib:/x";
 
@@ -65,7 +65,7 @@ TEST(LaunchPlan, KeepsTheUsersLoaderPathInFront) {
 }
 
 TEST(LaunchPlan, LeavesALoaderPathThatHoldsTheFolder) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["LD_LIBRARY_PATH"] = "/x:/opt/lanewise/lib";
 
@@ -73,7 +73,7 @@ TEST(LaunchPlan, LeavesALoaderPathThatHoldsTheFolder) {
 }
 
 TEST(LaunchPlan, PutsItsFolderBeforeAnotherCopysAndSaysSo) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["LD_LIBRARY_PATH"] = "/old/lib:/x";
   request.other_copies = {"/old/lib"};
@@ -86,7 +86,7 @@ TEST(LaunchPlan, PutsItsFolderBeforeAnotherCopysAndSaysSo) {
 }
 
 TEST(LaunchPlan, TakesATunerThatIsNotThereForNone) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_TUNER_PLUGIN"] = "/gone/libnccl-tuner-lanewise.so";
   request.is_tuner_there = false;
@@ -96,7 +96,7 @@ TEST(LaunchPlan, TakesATunerThatIsNotThereForNone) {
 }
 
 TEST(LaunchPlan, RefusesAFolderThatALoaderPathCannotHold) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.plugin_folder = "/opt/a:b";
 
@@ -104,7 +104,7 @@ TEST(LaunchPlan, RefusesAFolderThatALoaderPathCannotHold) {
 }
 
 TEST(LaunchPlan, KeepsAnotherTunerAndLeavesOutTheEnvironment) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_TUNER_PLUGIN"] = "ofi";
 
@@ -117,7 +117,7 @@ TEST(LaunchPlan, KeepsAnotherTunerAndLeavesOutTheEnvironment) {
 }
 
 TEST(LaunchPlan, KnowsItsOwnPluginByPath) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_TUNER_PLUGIN"] = "/opt/lanewise/lib/libnccl-tuner-lanewise.so";
 
@@ -125,7 +125,7 @@ TEST(LaunchPlan, KnowsItsOwnPluginByPath) {
 }
 
 TEST(LaunchPlan, KeepsTheUsersValueAndSaysSo) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_MIN_NCHANNELS"] = "4";
 
@@ -138,7 +138,7 @@ TEST(LaunchPlan, KeepsTheUsersValueAndSaysSo) {
 }
 
 TEST(LaunchPlan, SaysThatTheProfilesChoicesAreNotUsed) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_ALGO"] = "Ring";
 
@@ -152,7 +152,7 @@ TEST(LaunchPlan, SaysThatTheProfilesChoicesAreNotUsed) {
 }
 
 TEST(LaunchPlan, SaysWhatWasSetToTheBestValueAlready) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_MIN_NCHANNELS"] = "16";
 
@@ -164,7 +164,7 @@ TEST(LaunchPlan, SaysWhatWasSetToTheBestValueAlready) {
 }
 
 TEST(LaunchPlan, RefusesAProfileThatContradictsTheUsersSetting) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.profile_path = "/a.json";
   request.own["LANEWISE_PROFILE"] = "/b.json";
@@ -221,13 +221,13 @@ TEST(LaunchPlan, KeepsTheUsersThresholdsAlsoWhereTheyAreEmpty) {
 }
 
 TEST(LaunchPlan, AppliesAMeasuredEnvironmentAsItWasMeasured) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
 
   EXPECT_EQ(find(plan_launch(make_request(profile)), "NCCL_THREAD_THRESHOLDS"), nullptr);
 }
 
 TEST(LaunchPlan, AppliesTheBaseEnvironmentWhereNoMeasuredOneFits) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.own["NCCL_P2P_LEVEL"] = "SYS";
 
@@ -242,7 +242,7 @@ TEST(LaunchPlan, NeverAppliesABaseEnvironmentThatWasFoundUnsafe) {
 }
 
 TEST(LaunchPlan, LeavesTheEnvironmentAloneWhereAskedTo) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.environment = EnvironmentUse::leave;
 
@@ -277,7 +277,7 @@ TEST(LaunchFormat, EscapesForSystemd) {
 }
 
 Profile make_direct_profile() {
-  auto profile = make_profile();
+  auto profile = make_launch_profile();
   GpuGroup eight{.ranks = 8};
   eight.direct = {{{1024, 16384}, "one-shot-ll", 20, 10, 2, 1.9, 2.1, 30},
                   {{16385, 65536}, "two-shot", 40, 20, 2, 1.9, 2.1, 30}};
@@ -312,7 +312,7 @@ TEST(LaunchPlan, LeavesTheDirectLayerOutUnlessItIsAskedFor) {
 }
 
 TEST(LaunchPlan, NeedsSizesForTheDirectLayerFromTheProfileOrTheUser) {
-  const auto profile = make_profile();
+  const auto profile = make_launch_profile();
   auto request = make_request(profile);
   request.direct_folder = "/opt/lanewise/lib";
 

@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-Profile make_profile() {
+Profile make_matched_profile() {
   Profile profile;
   profile.fingerprint = "0123456789abcdef";
   profile.machine = "8x GPU";
@@ -23,7 +23,7 @@ Profile make_profile() {
 ProfileKey make_key() { return {"0123456789abcdef", {2, 30, 7}, {}, 8, {0, 1, 2, 3, 4, 5, 6, 7}}; }
 
 TEST(ProfileMatch, FindsTheGroupOfTheSameEnvironment) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
 
   EXPECT_EQ(match(profile, key).group, &profile.environments[0].groups[0]);
@@ -33,14 +33,14 @@ TEST(ProfileMatch, FindsTheGroupOfTheSameEnvironment) {
 }
 
 TEST(ProfileMatch, PrefersExactlyTheseGpusToAnyGpus) {
-  auto profile = make_profile();
+  auto profile = make_matched_profile();
   profile.environments[0].groups.push_back({.ranks = 8, .gpus = {0, 1, 2, 3, 4, 5, 6, 7}});
 
   EXPECT_EQ(match(profile, make_key()).group, &profile.environments[0].groups[2]);
 }
 
 TEST(ProfileMatch, IgnoresVariablesThatChangeNoTransfer) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.environment = {{"NCCL_DEBUG", "INFO"}, {"NCCL_CUMEM_ENABLE", "0"}, {"NCCL_PROTO", ""}};
 
@@ -48,7 +48,7 @@ TEST(ProfileMatch, IgnoresVariablesThatChangeNoTransfer) {
 }
 
 TEST(ProfileMatch, RefusesAnotherMachineByItsName) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.fingerprint = "ffff456789abcdef";
 
@@ -59,7 +59,7 @@ TEST(ProfileMatch, RefusesAnotherMachineByItsName) {
 }
 
 TEST(ProfileMatch, RefusesAnotherPatchOfNccl) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.nccl = {2, 30, 4};
 
@@ -67,7 +67,7 @@ TEST(ProfileMatch, RefusesAnotherPatchOfNccl) {
 }
 
 TEST(ProfileMatch, NamesTheVariablesOfTheNearestEnvironmentThatDiffer) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.environment = {{"NCCL_MIN_NCHANNELS", "32"}, {"NCCL_P2P_LEVEL", "SYS"}};
 
@@ -79,7 +79,7 @@ TEST(ProfileMatch, NamesTheVariablesOfTheNearestEnvironmentThatDiffer) {
 }
 
 TEST(ProfileMatch, SaysWhichRankCountsWereMeasured) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.ranks = 3;
 
@@ -87,7 +87,7 @@ TEST(ProfileMatch, SaysWhichRankCountsWereMeasured) {
 }
 
 TEST(ProfileMatch, SaysWhichGpusWereMeasured) {
-  const auto profile = make_profile();
+  const auto profile = make_matched_profile();
   auto key = make_key();
   key.ranks = 4;
   key.gpus = {4, 5, 6, 7};
@@ -100,7 +100,7 @@ TEST(ProfileMatch, SaysWhichGpusWereMeasured) {
 }
 
 TEST(ProfileMatch, RefusesAProfileWithoutMeasurements) {
-  auto profile = make_profile();
+  auto profile = make_matched_profile();
   profile.environments.clear();
 
   EXPECT_EQ(match(profile, make_key()).refusal, "nothing was measured");

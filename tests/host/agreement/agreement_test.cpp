@@ -40,7 +40,7 @@ pid_t start_rank(const AgreementRequest& request) {
   return child;
 }
 
-int verdict_of(pid_t child) {
+int verdict_of_child(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -51,7 +51,7 @@ TEST_F(AgreementTest, ProcessesApply) {
   for (int rank = 0; rank < 4; ++rank) children.push_back(start_rank(request(rank, 4)));
 
   for (const auto child : children)
-    EXPECT_EQ(verdict_of(child), static_cast<int>(AgreementVerdict::apply));
+    EXPECT_EQ(verdict_of_child(child), static_cast<int>(AgreementVerdict::apply));
   EXPECT_EQ(files_left(), 0U);
 }
 

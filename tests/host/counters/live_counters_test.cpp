@@ -49,17 +49,18 @@ class LiveCountersTest : public ::testing::Test {
   std::string note_;
 };
 
-const CountedCall by_profile{14336, Decision{{Algorithm::tree, Protocol::ll, 4}, Source::profile},
-                             CallBuffers::captured, CallEffect::applied};
+const CountedCall counted_by_profile{14336,
+                                     Decision{{Algorithm::tree, Protocol::ll, 4}, Source::profile},
+                                     CallBuffers::captured, CallEffect::applied};
 
 TEST_F(LiveCountersTest, CountCallsBySizeChoiceAndBuffers) {
   const auto counters = open(0xabc);
   ASSERT_NE(counters, nullptr) << note_;
   counters->set_mode(CountedMode::applies);
-  auto eager = by_profile;
+  auto eager = counted_by_profile;
   eager.buffers = CallBuffers::eager;
 
-  for (int i = 0; i < 3; ++i) counters->record(by_profile);
+  for (int i = 0; i < 3; ++i) counters->record(counted_by_profile);
   counters->record(eager);
   counters->record({.bytes = 28672});
 
@@ -87,7 +88,7 @@ TEST_F(LiveCountersTest, HaveOneFileOf64KiBForAllCommunicators) {
   for (std::uint64_t i = 0; i < 300; ++i) {
     all.push_back(open(i));
     ASSERT_NE(all.back(), nullptr) << note_;
-    all.back()->record(by_profile);
+    all.back()->record(counted_by_profile);
   }
 
   ASSERT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
@@ -115,7 +116,7 @@ TEST_F(LiveCountersTest, CountExactlyAboveTheirRecords) {
   for (std::uint64_t i = 0; i < threads_at_once; ++i)
     threads.emplace_back([&, i] {
       auto& counters = *all[communicators - 1 - i];  // each shares the last record
-      auto* entry = counters.record(by_profile);
+      auto* entry = counters.record(counted_by_profile);
       for (std::uint64_t call = 1; call < calls_of_each; ++call) counters.record_again(*entry);
     });
   for (auto& thread : threads) thread.join();
@@ -127,7 +128,7 @@ TEST_F(LiveCountersTest, TakeTheRecordsOfClosedCommunicatorsAndKeepTheirCounts) 
   constexpr std::uint64_t communicators = 1000;
   for (std::uint64_t i = 0; i < communicators; ++i) open(i)->record({.bytes = 14336 * (i % 3 + 1)});
   const auto last = open(77);
-  last->record(by_profile);
+  last->record(counted_by_profile);
 
   const auto process = only_process();
 
@@ -180,7 +181,7 @@ TEST_F(LiveCountersTest, LeaveNoFileWhereNothingWasCounted) {
 }
 
 TEST_F(LiveCountersTest, ReplaceTheFileOfAnEarlierProcessOfTheSameNumber) {
-  open()->record(by_profile);
+  open()->record(counted_by_profile);
   const auto path = only_process().path;
   {
     constexpr std::streamoff process_offset = 12;  // the start, in the process's word
@@ -199,7 +200,7 @@ TEST_F(LiveCountersTest, ReplaceTheFileOfAnEarlierProcessOfTheSameNumber) {
 TEST_F(LiveCountersTest, TakeARecordAgainThatCountedNothing) {
   for (int i = 0; i < 1000; ++i) ASSERT_NE(open(), nullptr);
   const auto last = open(77);
-  last->record(by_profile);
+  last->record(counted_by_profile);
 
   const auto process = only_process();
 
@@ -272,14 +273,14 @@ int wait_for(pid_t child) {
 
 TEST_F(LiveCountersTest, OfAParentIgnoreItsForkedChildWhoHasItsOwn) {
   const auto counters = open(1);
-  counters->record(by_profile);
+  counters->record(counted_by_profile);
 
   const pid_t child = fork();
   if (child == 0) {
-    counters->record(by_profile);
+    counters->record(counted_by_profile);
     const auto own = open(2);
     if (own == nullptr) _exit(1);
-    own->record(by_profile);
+    own->record(counted_by_profile);
     _exit(0);
   }
 
@@ -297,7 +298,7 @@ TEST_F(LiveCountersTest, OfADeadProcessAreShownAsSuchThenRemoved) {
   const pid_t child = fork();
   if (child == 0) {
     const auto counters = open();
-    counters->record(by_profile);
+    counters->record(counted_by_profile);
     _exit(0);
   }
   ASSERT_EQ(wait_for(child), 0);
@@ -323,7 +324,7 @@ TEST_F(LiveCountersTest, OfTheDeadDoNotFillTheFolder) {
     const pid_t child = fork();
     if (child == 0) {
       const auto counters = open();
-      counters->record(by_profile);
+      counters->record(counted_by_profile);
       _exit(0);
     }
     ASSERT_EQ(wait_for(child), 0);
@@ -349,7 +350,7 @@ TEST_F(LiveCountersTest, PassOverFilesThatAreNone) {
 
 TEST_F(LiveCountersTest, ReadAsJsonWithTheSizesForTheBench) {
   const auto counters = open(0xabc);
-  counters->record(by_profile);
+  counters->record(counted_by_profile);
   counters->record({.bytes = 14336});
   auto processes = read_live_counters(folder_);
   processes.front().process.pid = 42;
@@ -372,7 +373,7 @@ TEST_F(LiveCountersTest, ReadAsJsonWithTheSizesForTheBench) {
 
 TEST_F(LiveCountersTest, ReadAsPrometheusText) {
   const auto counters = open(0xabc);
-  counters->record(by_profile);
+  counters->record(counted_by_profile);
   auto processes = read_live_counters(folder_);
   processes.front().process.pid = 42;
   processes.front().program = "python3";

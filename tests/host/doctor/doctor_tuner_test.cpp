@@ -14,7 +14,7 @@ namespace {
 constexpr const char* nccl = "/opt/lib/libnccl.so.2";
 constexpr const char* ours = "/opt/lanewise/lib/libnccl-tuner-lanewise.so";
 constexpr const char* path_to_ours = "LD_LIBRARY_PATH=/opt/lanewise/lib";
-constexpr int pid = 77;
+constexpr int tuner_pid = 77;
 
 std::string exports(const std::string& symbol) {
   return make_elf(".dynstr", std::string(1, '\0') + symbol + '\0' + "other" + '\0');
@@ -34,7 +34,7 @@ struct TunerRank : DoctorTree {
                      const std::vector<std::string>& more = {}) {
     std::vector<std::string> mapped = {nccl};
     mapped.insert(mapped.end(), more.begin(), more.end());
-    add_process(pid, variables, mapped);
+    add_process(tuner_pid, variables, mapped);
     add_nccl(nccl, release);
     add_file(ours, exports_all());
   }
@@ -43,7 +43,7 @@ struct TunerRank : DoctorTree {
   }
   // The first finding of the tuner's check; empty where it has none.
   [[nodiscard]] std::string finding() const {
-    for (const auto& finding : examine(pid).findings) {
+    for (const auto& finding : examine(tuner_pid).findings) {
       if (finding.name.starts_with("tuner-")) return finding.name;
     }
     return {};
@@ -106,8 +106,9 @@ TEST(DoctorTuner, RefusesWhatIsNoTunerOfThisRelease) {
 TEST(DoctorTuner, SaysThatAProfileIsMissingOrCannotBeRead) {
   TunerRank rank({tuner("lanewise"), path_to_ours, "LANEWISE_PROFILE=/opt/profile.json"});
 
-  EXPECT_TRUE(has(rank.examine(pid), "profile-unusable"));
-  EXPECT_TRUE(has(TunerRank({tuner("lanewise"), path_to_ours}).examine(pid), "profile-missing"));
+  EXPECT_TRUE(has(rank.examine(tuner_pid), "profile-unusable"));
+  EXPECT_TRUE(
+      has(TunerRank({tuner("lanewise"), path_to_ours}).examine(tuner_pid), "profile-missing"));
 }
 
 // With a profile of this machine, measured with NCCL 2.30.7 and NCCL_MIN_NCHANNELS=16.
@@ -124,7 +125,7 @@ std::string finding_of_profile(const std::string& channels, const std::string& r
                            .groups = {{.ranks = 8, .gpus = {}}}}};
   profile.best_environment = 0;
   host::write_profile((rank.root() / "opt/profile.json").string(), profile);
-  for (const auto& finding : rank.examine(pid).findings)
+  for (const auto& finding : rank.examine(tuner_pid).findings)
     if (finding.name.starts_with("profile-")) return finding.name + ": " + finding.title;
   return {};
 }

@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TextFile : public testing::Test {
+class TextFile : public ::testing::Test {
  protected:
   TextFile() {
-    std::string name = testing::TempDir() + "lanewise-XXXXXX";
+    std::string name = ::testing::TempDir() + "lanewise-XXXXXX";
     folder_ = mkdtemp(name.data());
   }
   ~TextFile() override { fs::remove_all(folder_); }

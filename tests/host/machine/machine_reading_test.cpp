@@ -75,12 +75,12 @@ TEST(MachineReading, WritesNothingToStderr) {
   SysfsTree tree;
   // No CPU folder: hwloc complains about that, by default.
   tree.add_gpu("pci0000:00/0000:00:01.0");
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
 
   (void)read_topology_under(tree.root());
   (void)host::read_topology();
 
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(MachineReading, ReadsInSeveralThreadsAtOnce) {

@@ -105,21 +105,22 @@ TEST(TopoMatrix, HasAFingerprintOfItsClasses) {
 }
 
 TEST(TopoMatrix, IsRefusedWithItsLineAndWhatWasExpected) {
-  struct Malformed {
+  struct MalformedMatrix {
     std::string text;
     std::string expectation;
   };
   for (const auto& malformed : {
-           Malformed{" GPU0 GPU1\nGPU0 X PIX\n", "table.txt:3: expected the row of GPU1"},
-           Malformed{" GPU0 GPU1\nGPU0 X PIX\nGPU7 PIX X\n",
-                     "table.txt:3: expected the row of GPU1"},
-           Malformed{" GPU0 GPU1\nGPU0 X\n", "table.txt:2: expected a cell for each of 2 GPUs"},
-           Malformed{" GPU0 GPU1\nGPU0 X FAR\n", "table.txt:2: expected PIX, PXB"},
-           Malformed{" GPU0 GPU1\nGPU0 X NV0\n", "table.txt:2: expected PIX, PXB"},
-           Malformed{" GPU0 GPU1\nGPU0 X X\n", "table.txt:2: expected PIX, PXB"},
-           Malformed{" GPU0 GPU1\nGPU0 PIX X\n", "table.txt:2: expected X, found \"PIX\""},
-           Malformed{" GPU0 GPU0\nGPU0 X PIX\n", "table.txt:1: expected each GPU once"},
-           Malformed{" GPU0 GPU1\nGPU0 X PIX\nGPU1 SYS X\n", "to be as near both ways"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X PIX\n", "table.txt:3: expected the row of GPU1"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X PIX\nGPU7 PIX X\n",
+                           "table.txt:3: expected the row of GPU1"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X\n",
+                           "table.txt:2: expected a cell for each of 2 GPUs"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X FAR\n", "table.txt:2: expected PIX, PXB"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X NV0\n", "table.txt:2: expected PIX, PXB"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X X\n", "table.txt:2: expected PIX, PXB"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 PIX X\n", "table.txt:2: expected X, found \"PIX\""},
+           MalformedMatrix{" GPU0 GPU0\nGPU0 X PIX\n", "table.txt:1: expected each GPU once"},
+           MalformedMatrix{" GPU0 GPU1\nGPU0 X PIX\nGPU1 SYS X\n", "to be as near both ways"},
        })
     EXPECT_NE(refusal_of(malformed.text).find(malformed.expectation), std::string::npos)
         << refusal_of(malformed.text);

@@ -23,9 +23,9 @@ TEST_P(StockMachine, PricesAreNcclsWithinAThousandth) {
   const CostModelInputs inputs = testing::read_stock_inputs(table_);
 
   for (const auto& row : testing::read_stock_table(table_)) {
-    const CostArray ours = cost_array(row.bytes, inputs);
-    for (std::size_t i = 0; i < ours.size(); ++i)
-      EXPECT_NEAR(ours[i], row.costs[i], 0.001 * std::abs(row.costs[i]) + 0.001)
+    const CostArray our_cost = cost_array(row.bytes, inputs);
+    for (std::size_t i = 0; i < our_cost.size(); ++i)
+      EXPECT_NEAR(our_cost[i], row.costs[i], 0.001 * std::abs(row.costs[i]) + 0.001)
           << row.bytes << " bytes, entry " << i;
   }
 }

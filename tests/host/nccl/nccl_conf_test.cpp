@@ -11,11 +11,11 @@
 namespace lanewise::host {
 namespace {
 
-class NcclConfFiles : public testing::Test {
+class NcclConfFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / "lanewise_nccl_conf" / test->name();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(::testing::TempDir()) / "lanewise_nccl_conf" / test->name();
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A root of its own with Pythons and NCCLs that are only names.
-class ServerNcclTest : public testing::Test {
+class ServerNcclTest : public ::testing::Test {
  protected:
   ServerNcclTest() {
     std::string pattern = (fs::temp_directory_path() / "lanewise.XXXXXX").string();

@@ -239,7 +239,7 @@ struct Malformed {
 
 void PrintTo(const Malformed& malformed, std::ostream* stream) { *stream << malformed.name; }
 
-class MalformedProfile : public testing::TestWithParam<Malformed> {};
+class MalformedProfile : public ::testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedProfile, IsRefusedWholeWithItsLine) {
   const auto& [name, text, line, expected] = GetParam();
@@ -363,9 +363,9 @@ std::vector<Malformed> broken_rules() {
 
 std::string name_case(const testing::TestParamInfo<Malformed>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Syntax, MalformedProfile, testing::ValuesIn(broken_syntax()), name_case);
-INSTANTIATE_TEST_SUITE_P(Head, MalformedProfile, testing::ValuesIn(broken_head()), name_case);
-INSTANTIATE_TEST_SUITE_P(Rules, MalformedProfile, testing::ValuesIn(broken_rules()), name_case);
+INSTANTIATE_TEST_SUITE_P(Syntax, MalformedProfile, ::testing::ValuesIn(broken_syntax()), name_case);
+INSTANTIATE_TEST_SUITE_P(Head, MalformedProfile, ::testing::ValuesIn(broken_head()), name_case);
+INSTANTIATE_TEST_SUITE_P(Rules, MalformedProfile, ::testing::ValuesIn(broken_rules()), name_case);
 
 TEST(ProfileFile, ChannelsAbove32NeedNccl225) {
   const auto old_release = [](const char* channels) {

@@ -13,11 +13,11 @@ namespace {
 
 constexpr const char* here = "00000000000000aa";
 
-class ProfileSearch : public testing::Test {
+class ProfileSearch : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / "lanewise_search" / test->name();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(::testing::TempDir()) / "lanewise_search" / test->name();
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
