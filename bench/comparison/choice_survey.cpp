@@ -36,11 +36,11 @@ std::vector<Choice> all_entries() {
   return entries;
 }
 
-int count_channels(RankGroup& rank_group, const Machine& machine) {
+std::optional<int> count_channels(RankGroup& rank_group, const Machine& machine) {
   const Choice most{Algorithm::ring, Protocol::simple, machine.nccl.max_channels()};
   const auto shape = probe(rank_group, survey_bytes, {most}).front().shape;
-  return shape ? std::clamp(shape->channels, 1, machine.nccl.max_channels())
-               : channels_where_unknown;
+  if (!shape) return std::nullopt;
+  return std::clamp(shape->channels, 1, machine.nccl.max_channels());
 }
 
 }  // namespace
@@ -57,7 +57,9 @@ ChoiceSurvey survey_choices(RankGroup& rank_group, const Machine& machine, std::
   const auto environment = rank_group.environment();
   survey.link = link_of_entries(survey.entries, environment);
   survey.channels_that_fit = machine.channels_that_fit();
-  survey.communicator = {machine.ranks, count_channels(rank_group, machine), machine.nccl,
+  const auto channels = count_channels(rank_group, machine);
+  survey.has_counted_channels = channels.has_value();
+  survey.communicator = {machine.ranks, channels.value_or(channels_where_unknown), machine.nccl,
                          host::parse_nccl_limits(environment),
                          sharing_of(machine.ranks, machine.gpus)};
   return survey;

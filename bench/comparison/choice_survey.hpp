@@ -18,6 +18,7 @@ namespace lanewise::bench {
 struct ChoiceSurvey {
   std::vector<Choice> entries;  // algorithm and protocol that NCCL prices; channels are NCCL's
   Communicator communicator;
+  bool has_counted_channels = false;
   LinkKind link = LinkKind::pcie;
   std::optional<int> channels_that_fit;  // of Machine
 };

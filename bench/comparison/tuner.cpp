@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -27,6 +28,7 @@ class Tuning {
  public:
   Tuning(RankGroup& rank_group, const ChoiceSurvey& survey, const TuneRequest& request)
       : group_(rank_group),
+        communicator_(survey.communicator),
         request_(request),
         halving_(candidate_sets(survey, request), request.budget_s),
         comparisons_(request.sizes.size()) {}
@@ -49,6 +51,7 @@ class Tuning {
     for (const auto& [name, evidence] : failures_)
       outcome.unsafe.push_back({parse_choice(name).value_or(Choice{}), evidence});
     outcome.sizes = halving_.results();
+    outcome.times = times();
     forget_unusable(outcome.sizes);
     outcome.is_ll128_verified = has_soaked_ && !has_soaked_wrong_;
     // One wrong sum anywhere, and LL128 is good for nothing here.
@@ -94,11 +97,12 @@ class Tuning {
     // Where stock is refused nothing can be measured, and each round passes at once.
     if (round.stock_us.empty()) result.stock_us = {1, 1};
     for (const Choice& choice : plan.choices) {
-      const auto place = std::find(who.begin(), who.end(), find(*comparison, choice));
-      result.us.push_back(place == who.end()
-                              ? time_of_unusable_us
-                              : round.us[static_cast<std::size_t>(place - who.begin())].value_or(
-                                    time_of_unusable_us));
+      const std::size_t index = find(*comparison, choice);
+      const auto place = std::find(who.begin(), who.end(), index);
+      const auto us = place == who.end() ? std::nullopt
+                                         : round.us[static_cast<std::size_t>(place - who.begin())];
+      if (us) us_[{plan.size, index}].push_back(*us);
+      result.us.push_back(us.value_or(time_of_unusable_us));
     }
     return result;
   }
@@ -168,6 +172,17 @@ class Tuning {
     take_failures(comparison, Clock::now());
   }
 
+  std::vector<MeasuredTime> times() const {
+    std::vector<MeasuredTime> times;
+    for (const auto& [place, us] : us_) {
+      const ComparedArm& arm = comparisons_[place.first]->arms()[place.second];
+      if (arm.is_usable())
+        times.push_back(
+            {*arm.candidate.forced, comparisons_[place.first]->bytes(), communicator_, median(us)});
+    }
+    return times;
+  }
+
   static std::size_t find(const SizeComparison& comparison, const Choice& choice) {
     const auto arms = comparison.arms();
     const auto found = std::find_if(arms.begin() + 1, arms.end(), [&](const ComparedArm& arm) {
@@ -187,9 +202,11 @@ class Tuning {
   }
 
   RankGroup& group_;
+  Communicator communicator_;
   TuneRequest request_;
   Halving halving_;
   std::vector<std::unique_ptr<SizeComparison>> comparisons_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> us_;  // by size and arm
   Failures failures_;
   double unpaid_seconds_ = 0;
   bool has_soaked_ = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "choice_survey.hpp"
+#include "core/model/fit.hpp"
 #include "ranks/rank_group.hpp"
 #include "search/rule_builder.hpp"
 
@@ -29,6 +30,7 @@ struct TuneRequest {
 
 struct TuneOutcome {
   std::vector<MeasuredSize> sizes;   // for build_rules
+  std::vector<MeasuredTime> times;   // of every choice that was right, for a fit of the model
   std::vector<std::string> faults;   // wrong sums, in words
   std::vector<UnsafeChoice> unsafe;  // in which ranks hung or died
   bool is_ll128_verified = false;    // soaked at every size without a wrong sum

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "comparison/sizes.hpp"
+#include "core/error.hpp"
 #include "core/profile/environment_key.hpp"
 #include "core/profile/environment_plan.hpp"
 #include "gpu/devices.hpp"
@@ -50,6 +51,16 @@ double mean_speedup(const RuleSet& rules, const std::vector<MeasuredSize>& sizes
     ratios.push_back(rules.find(size.bytes) != nullptr ? size.ratio.median : 1.0);
   }
   return geometric_mean(ratios);
+}
+
+// None of a tune of few sizes.
+std::optional<MachineFit> fit_times(const std::vector<MeasuredTime>& times) {
+  try {
+    return fit_machine(times);
+  } catch (const Error& error) {
+    std::printf("no fit of the model: %s\n", error.what());
+    return std::nullopt;
+  }
 }
 
 // No fault of the environment: more blocks than the GPUs of this machine hold at once.
@@ -181,6 +192,7 @@ SweptEnvironment sweep_environment(const Machine& machine, const RankOptions& ra
   GpuGroup group{machine.ranks, positions_of_ranks(host::read_topology(), machine.ranks),
                  swept.outcome.is_ll128_verified,
                  build_rules(swept.outcome.sizes, survey.communicator), survey.link};
+  if (survey.has_counted_channels) group.fit = fit_times(swept.outcome.times);
   group.unsafe = request.unsafe;
   group.unsafe.insert(group.unsafe.end(), swept.outcome.unsafe.begin(), swept.outcome.unsafe.end());
   swept.tuned.variables = keyed_part(swept.rank_group->environment());
