@@ -22,7 +22,7 @@ constexpr double channels_tie = 0.077;
 
 constexpr std::array<std::string_view, 9> reason_texts = {
     "predicted faster than NCCL's choice",
-    "nothing is sure to gain 10 % over NCCL's choice",
+    "nothing is sure to gain enough over NCCL's choice",
     "NVLink: the model is for PCIe",
     "the costs do not tell PCIe from NVLink",
     "NCCL's choice is outside the model",

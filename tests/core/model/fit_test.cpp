@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/decision/explanation.hpp"
 #include "core/decision/model_builders.hpp"
 #include "core/decision/replay.hpp"
 #include "core/error.hpp"
@@ -68,6 +69,23 @@ TEST(Fit, DecidesWithinItsSizesAlone) {
   EXPECT_NE(testing::choose(without, 8, 65536), chosen);
   for (const std::size_t bytes : {2048, 4096, 2 << 20, 4 << 20})
     EXPECT_EQ(testing::choose(with, 8, bytes), testing::choose(without, 8, bytes)) << bytes;
+}
+
+// Stock's Ring/LL takes three times as long here, and explain knows.
+TEST(Fit, IsWhatExplainShows) {
+  PolicyInputs inputs = testing::policy_inputs();
+  inputs.sharing = GpuSharing::shared;
+  inputs.transport = Transport::host_memory;
+  inputs.channels = 4;
+  CostArray costs = cost_array(65536, testing::host_memory_machine());
+  const auto stock_us = [&] {
+    return explain(inputs, testing::all_reduce(65536), testing::view(costs), communicator)
+        .stock->predicted_us.value();
+  };
+  const double without = stock_us();
+  inputs.fit = fit_machine(times_of_machine(3));
+
+  EXPECT_NEAR(stock_us() / without, 3, 0.05);
 }
 
 // Another limit on channels is another communicator.
