@@ -122,7 +122,8 @@ void choose_gpus(ExplainScene& scene, const ExplainOptions& options) {
 std::string describe_other_groups(const ExplainScene& scene) {
   if (!scene.is_first_group || scene.table) return "";
   const auto search_of = [&](const Topology& topology) {
-    return estimate_search(topology, scene.estimated.compute_capability, scene.peer_access);
+    return estimate_search(topology, scene.estimated.compute_capability, scene.peer_access,
+                           scene.estimated.release);
   };
   std::string text;
   std::vector<SearchedGraph> told = {scene.estimated.ring};

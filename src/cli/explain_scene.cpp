@@ -60,8 +60,8 @@ void estimate_costs(ExplainScene& scene) {
   estimated.compute_capability = lowest_compute_capability(scene.used);
   estimated.link = scene.used.has_nvlink() ? LinkKind::nvlink : LinkKind::pcie;
   scene.peer_access = host::find_peer_access(scene.own, scene.used);
-  estimated.ring = estimated.tree =
-      estimate_search(scene.used, estimated.compute_capability, scene.peer_access);
+  estimated.ring = estimated.tree = estimate_search(scene.used, estimated.compute_capability,
+                                                    scene.peer_access, estimated.release);
 }
 
 // A tuner before 2.28 is not told which of the machine's GPUs its ranks have.
@@ -144,7 +144,9 @@ Communicator communicator_of(const ExplainScene& scene, const PolicyInputs& inpu
                                                                    : scene.estimated.ring.channels;
   const int channels =
       told.value_or(channels_of_communicator(searched, inputs.limits, inputs.release));
-  return {inputs.ranks, channels, inputs.release, inputs.limits, inputs.sharing};
+  const auto& ring = scene.estimated.ring;
+  const double ring_gbs = scene.table ? 0 : ring.channels * ring.channel_bandwidth;
+  return {inputs.ranks, channels, inputs.release, inputs.limits, inputs.sharing, ring_gbs};
 }
 
 ExplainLayer make_layer(const ExplainScene& scene, const Environment& environment,

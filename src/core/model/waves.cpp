@@ -44,7 +44,8 @@ LaunchQuestion question_of(Algorithm algorithm, Protocol protocol, std::size_t b
           .bytes = bytes,
           .ranks = communicator.ranks,
           .channels = communicator.channels,
-          .release = communicator.release};
+          .release = communicator.release,
+          .ring_gbs = communicator.ring_gbs};
 }
 
 struct Spread {

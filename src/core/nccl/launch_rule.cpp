@@ -16,12 +16,23 @@ constexpr int ll128_threads = 640;
 constexpr int least_threads_by_user = 2 * warp_threads;
 // Tree takes every thread a block can have, whatever the size, from 2.22 on.
 constexpr int tree_threads = 640;
+// Seen in a run: 2.30.7 has the rule, 2.32.3 has not (tests/data/nccl_choices.csv).
+constexpr int slow_ring_threads = 256;
+constexpr double slow_ring_gbs = 12.0;
+constexpr NcclRelease first_without_slow_rings = {2, 31, 0};
 constexpr NcclRelease first_with_own_threads = {2, 22, 0};
 
-int starting_threads(Protocol protocol, const NcclLimits& limits) noexcept {
-  if (protocol == Protocol::ll128) return ll128_threads;
+// A ring that is no faster than a Gen3 x16 link starts with half the threads.
+bool has_slow_ring(const LaunchQuestion& question) noexcept {
+  return question.algorithm == Algorithm::ring && question.protocol == Protocol::simple &&
+         question.ring_gbs > 0 && question.ring_gbs <= slow_ring_gbs &&
+         question.release < first_without_slow_rings;
+}
+
+int starting_threads(const LaunchQuestion& question, const NcclLimits& limits) noexcept {
+  if (question.protocol == Protocol::ll128) return ll128_threads;
   const auto& user = limits.threads;
-  if (!user || *user <= 0) return most_threads;
+  if (!user || *user <= 0) return has_slow_ring(question) ? slow_ring_threads : most_threads;
   if (*user % warp_threads != 0) return most_threads;
   return std::clamp(*user, least_threads_by_user, most_threads);
 }
@@ -53,7 +64,7 @@ std::size_t thread_threshold(Algorithm algorithm, Protocol protocol, int ranks,
 
 int own_channels(const LaunchQuestion& question, const NcclLimits& limits) noexcept {
   const std::size_t per_thread = threshold(question, limits);
-  const int threads = starting_threads(question.protocol, limits);
+  const int threads = starting_threads(question, limits);
   int channels = channels_there(question);
   while (channels > 1 && question.bytes < needed_bytes(channels, threads, per_thread)) --channels;
   return channels;
@@ -73,7 +84,7 @@ int launched_threads(int asked, const LaunchQuestion& question, const NcclLimits
   const std::size_t per_thread = threshold(question, limits);
   const int channels =
       is_own ? own_channels(question, limits) : scheduled_channels(asked, question, limits);
-  int threads = starting_threads(question.protocol, limits);
+  int threads = starting_threads(question, limits);
   while (question.bytes < needed_bytes(channels, threads, per_thread) && threads % 128 == 0)
     threads /= 2;
   if (question.protocol == Protocol::simple)

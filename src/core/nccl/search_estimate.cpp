@@ -21,8 +21,17 @@ constexpr std::array speeds_90 = {60.0, 50.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0
 constexpr std::array speeds_100 = {90.0, 80.0, 70.0, 60.0, 50.0, 45.0,
                                    40.0, 30.0, 24.0, 20.0, 19.0, 18.0};
 
-std::span<const double> speeds_of(int compute_capability) noexcept {
-  if (compute_capability >= 100) return speeds_100;
+// What changed from release to release, as real libraries planned on four machines
+// (tests/data/nccl_choices.csv): before 2.25.1 a Blackwell GPU is searched as a Hopper one;
+// from 2.26 on the newer Intel sockets count for more, from 2.31 on AMD's (2 channels of 15 GB/s
+// are found there and not one of 40).
+constexpr NcclRelease first_with_blackwell = {2, 25, 0};
+constexpr NcclRelease first_with_newer_intel = {2, 26, 0};
+constexpr NcclRelease first_with_faster_amd = {2, 31, 0};
+constexpr NcclRelease last_without_faster_amd = {2, 30, 7};
+
+std::span<const double> speeds_of(int compute_capability, const NcclRelease& release) noexcept {
+  if (compute_capability >= 100 && release >= first_with_blackwell) return speeds_100;
   if (compute_capability >= 90) return speeds_90;
   return speeds_before_90;
 }
@@ -43,14 +52,15 @@ double link_bandwidth(const PciLink& link) noexcept {
   return known.width * units[std::min(generation, units.size() - 1)] / 80.0;
 }
 
-// Between sockets, GB/s (NCCL 2.26 and later).
-double socket_bandwidth(const Topology& topology) noexcept {
-  if (topology.cpu_vendor == "AuthenticAMD") return 16.0;
+// Between sockets, GB/s.
+double socket_bandwidth(const Topology& topology, const NcclRelease& release) noexcept {
+  if (topology.cpu_vendor == "AuthenticAMD") return release >= first_with_faster_amd ? 32.0 : 16.0;
   constexpr int emerald_rapids = 207;
   constexpr int sapphire_rapids = 143;
   constexpr int skylake = 85;
-  if (topology.cpu_model >= emerald_rapids) return 40.0;
-  if (topology.cpu_model >= sapphire_rapids) return 22.0;
+  const bool is_known = release >= first_with_newer_intel;
+  if (is_known && topology.cpu_model >= emerald_rapids) return 40.0;
+  if (is_known && topology.cpu_model >= sapphire_rapids) return 22.0;
   return topology.cpu_model >= skylake ? 10.0 : 6.0;
 }
 
@@ -80,25 +90,7 @@ double narrowest_link(const Topology& topology, PeerAccess access) {
   return topology.cpu_vendor == "GenuineIntel" ? narrowest / intel_overhead : narrowest;
 }
 
-}  // namespace
-
-std::string to_string(const SearchedGraph& graph) {
-  if (graph == nothing_found) return "no ring";
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%d channel%s of %.4g GB/s", graph.channels,
-                graph.channels == 1 ? "" : "s", graph.channel_bandwidth);
-  return text.data();
-}
-
-SearchedGraph estimate_search(const Topology& topology, int compute_capability) {
-  return estimate_search(topology, compute_capability,
-                         has_peer_access(topology) ? PeerAccess::given : PeerAccess::none);
-}
-
-SearchedGraph estimate_search(const Topology& topology, int compute_capability, PeerAccess access) {
-  double available = narrowest_link(topology, access);
-  if (crosses_sockets(topology)) available = std::min(available, socket_bandwidth(topology));
-  const auto speeds = speeds_of(compute_capability);
+SearchedGraph found_at(double available, std::span<const double> speeds) {
   SearchedGraph found = {0, 0};
   for (const double speed : speeds) {
     if (found.channels > 0 && speed < least_share * found.channel_bandwidth) break;
@@ -111,6 +103,36 @@ SearchedGraph estimate_search(const Topology& topology, int compute_capability, 
   for (const double speed : speeds)
     if (speed > found.channel_bandwidth && speed * found.channels <= available)
       return {found.channels, speed};
+  return found;
+}
+
+}  // namespace
+
+std::string to_string(const SearchedGraph& graph) {
+  if (graph == nothing_found) return "no ring";
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%d channel%s of %.4g GB/s", graph.channels,
+                graph.channels == 1 ? "" : "s", graph.channel_bandwidth);
+  return text.data();
+}
+
+SearchedGraph estimate_search(const Topology& topology, int compute_capability) {
+  return estimate_search(topology, compute_capability,
+                         has_peer_access(topology) ? PeerAccess::given : PeerAccess::none,
+                         last_without_faster_amd);
+}
+
+SearchedGraph estimate_search(const Topology& topology, int compute_capability, PeerAccess access,
+                              const NcclRelease& release) {
+  double available = narrowest_link(topology, access);
+  const bool crosses = crosses_sockets(topology);
+  if (crosses) available = std::min(available, socket_bandwidth(topology, release));
+  auto found = found_at(available, speeds_of(compute_capability, release));
+  // The tree across these sockets is not found, and NCCL goes on with the fewer channels of the
+  // two.
+  if (crosses && topology.cpu_vendor == "AuthenticAMD" && compute_capability >= 100 &&
+      release >= first_with_faster_amd)
+    found.channels = 1;
   return found;
 }
 

@@ -20,6 +20,7 @@ struct Communicator {
   NcclRelease release;
   NcclLimits limits;
   GpuSharing sharing = GpuSharing::one_rank_a_gpu;
+  double ring_gbs = 0;  // what NCCL's search found, its channels together; 0: not known
 };
 
 // `slice_bytes`: what the fullest channel carries in one step. `waves`: passes of the block over

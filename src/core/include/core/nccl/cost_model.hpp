@@ -17,7 +17,8 @@
 
 namespace lanewise {
 
-// What NCCL's graph search found: channels before they are doubled, GB/s of each.
+// What NCCL goes on with after its graph search: channels before they are doubled, the fewer of
+// ring and tree; GB/s of each.
 struct SearchedGraph {
   int channels = 1;
   double channel_bandwidth = 0;
@@ -54,8 +55,8 @@ using CostArray = std::array<float, algorithm_count * protocol_count>;
 // An estimate of what the search finds for `ranks` GPUs of this machine, from the slowest link and
 // the link between sockets; Gen5 x16 and one socket where the topology does not know.
 [[nodiscard]] SearchedGraph estimate_search(const Topology& topology, int compute_capability,
-                                            PeerAccess access);
-// With the access that the GPUs' models have by themselves.
+                                            PeerAccess access, const NcclRelease& release);
+// With the access that the GPUs' models have by themselves, of 2.30.7: later releases find more.
 [[nodiscard]] SearchedGraph estimate_search(const Topology& topology, int compute_capability);
 
 }  // namespace lanewise

@@ -31,6 +31,7 @@ struct LaunchQuestion {
   int ranks = 0;
   int channels = 0;
   NcclRelease release;
+  double ring_gbs = 0;  // of all rings that NCCL's search found together; 0: not known
 };
 
 // Bytes a thread must have before NCCL keeps all channels and threads.
