@@ -71,6 +71,12 @@ lanewise_model_test(ShowsTheFitOfAProfile 0 "fitted to 8192 to 262144 bytes on 2
   show fitted_profile.json)
 set_tests_properties(ModelCommand.ShowsTheFitOfAProfile PROPERTIES
   FIXTURES_REQUIRED lanewise_fitted_profile)
+# Without the fit explain says 47 to 110 us here.
+add_test(NAME ModelCommand.IsWhatExplainReckonsWith COMMAND ${check_output} 0 " 28-38 "
+  env NCCL_MIN_NCHANNELS=16 LANEWISE_MACHINE=${lanewise_test_machine} $<TARGET_FILE:lanewise>
+  explain --profile fitted_profile.json --ranks 8 --nccl 2.30.7 --bytes 16384 --channels 2)
+set_tests_properties(ModelCommand.IsWhatExplainReckonsWith PROPERTIES
+  FIXTURES_REQUIRED lanewise_fitted_profile WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 lanewise_model_test(ShowsThatThereIsNone 0 "no fit" show ${lanewise_test_profile})
 lanewise_model_test(RefusesWhatIsNoSweep 2 "no_sweep.csv:1: expected the columns"
   fit no_sweep.csv ${lanewise_test_profile} -o none.json)
