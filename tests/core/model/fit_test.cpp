@@ -13,7 +13,7 @@
 namespace lanewise {
 namespace {
 
-constexpr Communicator communicator{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
+constexpr Communicator fitted_ranks{8, 4, {2, 30, 7}, {}, GpuSharing::shared};
 
 // Of a machine whose LL is `slower` times as slow as the measured one's.
 std::vector<MeasuredTime> times_of_machine(double slower) {
@@ -25,7 +25,7 @@ std::vector<MeasuredTime> times_of_machine(double slower) {
           const Choice choice{algorithm, protocol, channels};
           const double factor = protocol == Protocol::ll ? slower : 1.0;
           times.push_back(
-              {choice, bytes, communicator, factor * predicted_us(choice, bytes, communicator)});
+              {choice, bytes, fitted_ranks, factor * predicted_us(choice, bytes, fitted_ranks)});
         }
   return times;
 }
@@ -37,7 +37,7 @@ TEST(Fit, PredictsTheTimesThatItWasMadeOf) {
   EXPECT_EQ(fit.smallest_bytes, 8192);
   EXPECT_EQ(fit.largest_bytes, 1 << 20);
   for (const auto& time : times) {
-    const Launch launch = launch_of(time.choice, time.bytes, communicator);
+    const Launch launch = launch_of(time.choice, time.bytes, fitted_ranks);
     const double us = predict(terms_of(time.choice, fit.constants), time.choice, time.bytes, 8,
                               launch, fitted_machine)
                           .total_us();
@@ -79,7 +79,7 @@ TEST(Fit, IsWhatExplainShows) {
   inputs.channels = 4;
   CostArray costs = cost_array(65536, testing::host_memory_machine());
   const auto stock_us = [&] {
-    return explain(inputs, testing::all_reduce(65536), testing::view(costs), communicator)
+    return explain(inputs, testing::all_reduce(65536), testing::view(costs), fitted_ranks)
         .stock->predicted_us.value();
   };
   const double without = stock_us();
@@ -88,7 +88,7 @@ TEST(Fit, IsWhatExplainShows) {
   EXPECT_NEAR(stock_us() / without, 3, 0.05);
 }
 
-// Another limit on channels is another communicator.
+// Another limit on channels is another fitted_ranks.
 TEST(Fit, HoldsForTheChannelsThatItWasMadeOf) {
   const GpuGroup group{.ranks = 8, .fit = MachineFit{.channels = 4}};
   PolicyInputs inputs;
