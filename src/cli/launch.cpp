@@ -174,7 +174,10 @@ PreparedLaunch prepare_launch(const LaunchOptions& options, LaunchTarget target)
   if (nccl) request.release = nccl->release;
   const auto found = find_profile(settings, asked, nccl);
   if (settings.mode != host::Mode::apply) request.environment = EnvironmentUse::leave;
-  request.base = BaseCarrier::env_plugin;
+  // A container may have the one file, under the tuner's name alone.
+  const auto env_plugin = std::filesystem::path(launch.plugin_folder) / env_plugin_file_name;
+  if (target != LaunchTarget::container && std::filesystem::exists(env_plugin))
+    request.base = BaseCarrier::env_plugin;
   if (found && settings.mode == host::Mode::apply && is_measured_with(*found, nccl))
     request.profile = &found->profile;
   if (found) launch.profile_path = found->path.string();

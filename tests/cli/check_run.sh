@@ -79,6 +79,13 @@ case $3 in
     LANEWISE_MODE=observe "$lanewise" run -- sh -c 'echo "<$NCCL_THREAD_THRESHOLDS>"' >"$scratch/out" 2>/dev/null
     [ "$(cat "$scratch/out")" = "<>" ] || fail "who observes changes nothing"
     ;;
+  base_of_each)
+    "$lanewise" run --nccl 2.32.3 -- sh -c 'echo "$NCCL_ENV_PLUGIN<$NCCL_THREAD_THRESHOLDS>"' >"$scratch/out" 2>/dev/null
+    [ "$(cat "$scratch/out")" = "lanewise<>" ] || fail "NCCL asks the env plugin for each communicator"
+    "$lanewise" env --docker --nccl 2.32.3 >"$scratch/out" 2>/dev/null
+    grep -qx -- "-e 'NCCL_THREAD_THRESHOLDS=-1 -1 -1 8'" "$scratch/out" || fail "a container has the one file"
+    ! grep -q NCCL_ENV_PLUGIN "$scratch/out" || fail "and no env plugin"
+    ;;
   base_env)
     eval "$("$lanewise" env 2>/dev/null)"
     [ "$NCCL_THREAD_THRESHOLDS" = "-1 -1 -1 8" ] || fail "a shell takes the base environment"

@@ -1,6 +1,6 @@
 # `lanewise run`, `env`, `graph` and `stats`.
 foreach(case exit_status not_found not_executable no_command no_separator bad_setting unknown_name signal
-    same_process words loads base base_env keeps keeps_conf env_evaluates env_docker env_docker_settings env_systemd nccl
+    same_process words loads base base_of_each base_env keeps keeps_conf env_evaluates env_docker env_docker_settings env_systemd nccl
     profile profile_setting profile_keeps profile_engine profile_refused profile_observe profile_elsewhere profile_missing
     profile_docker graph_docker graph_missing graph_kept
     word_before without_proc profile_none profile_none_docker docker_colon

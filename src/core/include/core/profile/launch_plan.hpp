@@ -18,6 +18,8 @@ namespace lanewise {
 // The NAME that NCCL_TUNER_PLUGIN, NCCL_ENV_PLUGIN and NCCL_NET_PLUGIN take.
 inline constexpr std::string_view plugin_name = "lanewise";
 inline constexpr std::string_view plugin_file_name = "libnccl-tuner-lanewise.so";
+// The same library where NCCL looks for an env plugin of that name.
+inline constexpr std::string_view env_plugin_file_name = "libnccl-env-lanewise.so";
 
 // Whether NCCL takes this value of a *_PLUGIN variable for Lanewise: the name, the file's name or a
 // path to it.
